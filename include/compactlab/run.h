@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef COMPACTLAB_RUN_H
+#define COMPACTLAB_RUN_H
+/*
+ * Running a scenario: plan every variant, kernel and repeat, hand each to a
+ * backend, collect one result record a run.
+ */
+#include <compactlab/error.h>
+#include <compactlab/result.h>
+#include <compactlab/scenario.h>
+#include <stdbool.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cl_progress {
+	const char *variant; /* column the event belongs to */
+	const char *step;    /* step that starts, or NULL between steps */
+	unsigned done;       /* runs finished */
+	unsigned total;      /* runs planned */
+};
+
+struct cl_run_options {
+	const char *backend;  /* "model", "guest", "host"; NULL: the default */
+	const char *variants; /* comma-separated names; NULL: all the backend can run */
+	const char *kernels;  /* guest: comma-separated kernel names or image files; NULL: newest */
+	unsigned repeat;      /* 0: what the scenario says */
+	uint64_t seed;        /* used when have_seed */
+	bool have_seed;
+	unsigned jobs;         /* runs at the same time; 0: as many as the backend finds right */
+	const char *keep_logs; /* directory that receives console logs of guests, or NULL */
+	/* Called on the runner's thread; `arg` is handed through. May be NULL. */
+	void (*progress)(void *arg, const struct cl_progress *p);
+	void *arg;
+	/*
+	 * Called with each record as it completes, a JSON object on one line without
+	 * newline, so that a caller can append it to a file at once. May be NULL.
+	 * A negative return stops the run and is returned by cl_run().
+	 */
+	int (*record)(void *arg, const char *json_line);
+};
+
+/*
+ * Run every planned combination. *out receives the records in plan order
+ * (variant, then kernel, then repeat), also after an error: what completed is
+ * not lost. Variants that this backend cannot run are noted in the results and
+ * are an error (-EOPNOTSUPP) only when they were asked for by name or when none
+ * is left. Thread-safe for different scenarios, except on the host backend, of
+ * which one runs at a time.
+ */
+int cl_run(const struct cl_scenario *s, const struct cl_run_options *options,
+	   struct cl_results **out, struct cl_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

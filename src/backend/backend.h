@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef BACKEND_BACKEND_H
+#define BACKEND_BACKEND_H
+/*
+ * A backend runs plans. Three exist: the model, a guest in QEMU, the host.
+ *
+ * A backend never prints. It gets a plan (complete and valid) and gives back one
+ * record, or an error. It leaves nothing behind: no process, no file, no setting.
+ */
+#include <compactlab/error.h>
+#include <compactlab/run.h>
+#include <jansson.h>
+#include "scenario/plan.h"
+
+struct backend_run {
+	const struct plan *plan;
+	const struct cl_scenario *scenario; /* for backends that ship it elsewhere */
+	const char *kernel;                 /* guest: image wanted, or NULL */
+	const char *keep_logs;              /* directory for console logs, or NULL */
+	/* Called when a step starts; any thread. May be NULL. */
+	void (*step)(void *arg, const char *step);
+	void *arg;
+};
+
+struct backend {
+	const char *name;
+	/*
+	 * Can this backend run this plan here? 0, or -EOPNOTSUPP and what is missing
+	 * and how to get it. Cheap; changes nothing.
+	 */
+	int (*probe)(const struct backend_run *run, struct cl_error *err);
+	/*
+	 * Run it. *record is a new reference with every field of a record except those
+	 * the runner adds (schema, scenario, scenario_sha256, backend, variant, policy,
+	 * seed, repeat, version). Called from several threads when jobs() > 1.
+	 */
+	int (*run)(const struct backend_run *run, json_t **record, struct cl_error *err);
+	/* How many runs of this plan make sense at the same time here. */
+	unsigned (*jobs)(const struct backend_run *run);
+};
+
+extern const struct backend backend_guest;
+extern const struct backend backend_host;
+
+const struct backend *backend_find(const char *name); /* NULL: unknown */
+extern const char backend_default[];
+#endif
