@@ -1,0 +1,33 @@
+# compactlab: a thin front over meson. `make demo` and `make check` need nothing but
+# make itself: they install what is missing first.
+
+BUILD  ?= build
+prefix ?= /usr/local
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+
+$(BUILD)/build.ninja:
+	@scripts/deps build
+	@meson setup $(BUILD) --prefix=$(prefix) -Dtests=false > $(BUILD).log 2>&1 || \
+		{ cat $(BUILD).log; rm -f $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
+
+demo: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && scripts/demo $(BUILD)
+
+check: ; @scripts/deps build guest test && scripts/check
+
+bench: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && bench/run $(BUILD)
+
+fuzz: ; @scripts/deps build test && scripts/fuzz
+
+install: $(BUILD)/build.ninja
+	@meson configure $(BUILD) --prefix=$(prefix)
+	@ninja -C $(BUILD) --quiet
+	@meson install -C $(BUILD) --no-rebuild --quiet
+
+format: ; @clang-format -i $$(git ls-files '*.c' '*.h')
+
+clean: ; rm -rf build build-check-* build-fuzz
+
+.PHONY: all demo check bench fuzz install format clean
