@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "procfs/span.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static void drop(struct span *s, size_t n)
+{
+	s->at += n;
+	s->length -= n;
+}
+
+struct span span_text(const char *text)
+{
+	return span_of(text, strlen(text));
+}
+
+bool span_line(struct span *rest, struct span *line)
+{
+	const char *end;
+	size_t n;
+
+	if (!rest->length)
+		return false;
+	end = memchr(rest->at, '\n', rest->length);
+	n = end ? (size_t)(end - rest->at) : rest->length;
+	*line = span_of(rest->at, n);
+	drop(rest, end ? n + 1 : n);
+	while (line->length && line->at[line->length - 1] == '\r')
+		line->length--;
+	return true;
+}
+
+void span_blanks(struct span *s)
+{
+	while (s->length && is_blank(*s->at))
+		drop(s, 1);
+}
+
+void span_trim(struct span *s)
+{
+	span_blanks(s);
+	while (s->length && is_blank(s->at[s->length - 1]))
+		s->length--;
+}
+
+bool span_word(struct span *rest, struct span *word)
+{
+	struct span s = *rest;
+	size_t n = 0;
+
+	span_blanks(&s);
+	while (n < s.length && !is_blank(s.at[n]))
+		n++;
+	if (!n)
+		return false;
+	*word = span_of(s.at, n);
+	drop(&s, n);
+	*rest = s;
+	return true;
+}
+
+bool span_skip(struct span *s, const char *literal)
+{
+	size_t n = strlen(literal);
+
+	if (!span_starts(*s, literal))
+		return false;
+	drop(s, n);
+	return true;
+}
+
+bool span_until(struct span *s, char c, struct span *before)
+{
+	const char *at = s->length ? memchr(s->at, c, s->length) : NULL;
+
+	if (!at)
+		return false;
+	*before = span_of(s->at, (size_t)(at - s->at));
+	drop(s, before->length + 1);
+	return true;
+}
+
+bool span_u64(struct span *s, uint64_t *value)
+{
+	uint64_t v = 0;
+	size_t n = 0;
+
+	for (; n < s->length && s->at[n] >= '0' && s->at[n] <= '9'; n++)
+		if (__builtin_mul_overflow(v, (uint64_t)10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(s->at[n] - '0'), &v))
+			return false;
+	if (!n)
+		return false;
+	*value = v;
+	drop(s, n);
+	return true;
+}
+
+bool span_i64(struct span *s, int64_t *value)
+{
+	struct span t = *s;
+	bool negative = span_skip(&t, "-");
+	uint64_t v;
+
+	if (!span_u64(&t, &v) || v > INT64_MAX)
+		return false;
+	*value = negative ? -(int64_t)v : (int64_t)v;
+	*s = t;
+	return true;
+}
+
+bool span_int(struct span *s, int *value)
+{
+	struct span t = *s;
+	int64_t v;
+
+	if (!span_i64(&t, &v) || v < INT_MIN || v > INT_MAX)
+		return false;
+	*value = (int)v;
+	*s = t;
+	return true;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+bool span_hex(struct span *s, uint64_t *value)
+{
+	struct span t = *s;
+	uint64_t v = 0;
+	size_t n = 0;
+
+	if (!span_skip(&t, "0x"))
+		span_skip(&t, "0X");
+	for (; n < t.length && hex_digit(t.at[n]) >= 0; n++) {
+		if (v >> 60)
+			return false;
+		v = v << 4 | (uint64_t)hex_digit(t.at[n]);
+	}
+	if (!n)
+		return false;
+	*value = v;
+	drop(&t, n);
+	*s = t;
+	return true;
+}
+
+bool span_fixed(struct span *s, uint64_t scale, uint64_t *value)
+{
+	struct span t = *s;
+	uint64_t whole, unit = scale, v;
+
+	if (!span_u64(&t, &whole) || __builtin_mul_overflow(whole, scale, &v))
+		return false;
+	if (t.length > 1 && t.at[0] == '.' && hex_digit(t.at[1]) >= 0 && hex_digit(t.at[1]) <= 9) {
+		drop(&t, 1);
+		while (t.length && *t.at >= '0' && *t.at <= '9') {
+			unit /= 10;
+			if (__builtin_add_overflow(v, unit * (uint64_t)(*t.at - '0'), &v))
+				return false;
+			drop(&t, 1);
+		}
+	}
+	*value = v;
+	*s = t;
+	return true;
+}
+
+bool span_is(struct span s, const char *text)
+{
+	size_t n = strlen(text);
+
+	return s.length == n && !memcmp(s.at, text, n);
+}
+
+bool span_starts(struct span s, const char *text)
+{
+	size_t n = strlen(text);
+
+	return s.length >= n && !memcmp(s.at, text, n);
+}
+
+const char *span_find(struct span s, const char *needle)
+{
+	return s.length ? memmem(s.at, s.length, needle, strlen(needle)) : NULL;
+}
+
+bool span_after(struct span s, const char *needle, struct span *rest)
+{
+	const char *at = span_find(s, needle);
+
+	if (!at)
+		return false;
+	drop(&s, (size_t)(at - s.at) + strlen(needle));
+	*rest = s;
+	return true;
+}
+
+char *span_copy(struct span s)
+{
+	char *text = malloc(s.length + 1);
+
+	if (!text)
+		return NULL;
+	if (s.length)
+		memcpy(text, s.at, s.length);
+	text[s.length] = '\0';
+	return text;
+}
+
+char *span_put(struct span s, char *buf, size_t size)
+{
+	size_t n = s.length < size - 1 ? s.length : size - 1;
+
+	for (size_t i = 0; i < n; i++)
+		buf[i] = (unsigned char)s.at[i] < ' ' || s.at[i] == 0x7f ? '?' : s.at[i];
+	buf[n] = '\0';
+	return buf;
+}
