@@ -61,12 +61,28 @@ struct cl_check_summary {
 
 /*
  * Evaluate the scenario's [check] lines for the backend the records come from
- * and print one line each: state, name, relation, the numbers on both sides.
- * UNKNOWN (a measure is null) counts as not holding; NOT_RUN (a variant the
- * relation names was not run) does not.
+ * and print one line each (none when `to` is NULL): state, name, relation, the
+ * numbers on both sides. With several kernels, one line a kernel. UNKNOWN (a
+ * measure is null, a division by 0) counts as not holding; NOT_RUN (a variant
+ * the relation names was not run) does not.
  */
 int cl_results_check(FILE *to, const struct cl_results *r, const struct cl_scenario *s,
 		     struct cl_check_summary *sum, struct cl_error *err);
+
+/*
+ * Are the scenario's checks for this backend written well? Grammar, variants and
+ * steps they name; -EINVAL with file, line and column. cl_run() does this before
+ * anything runs.
+ */
+int cl_check_validate(const struct cl_scenario *s, const char *backend, struct cl_error *err);
+
+/* What a measure or a /proc/vmstat counter means; NULL behind the last one. */
+struct cl_counter {
+	const char *name;
+	const char *help; /* one line, "" where the name says all that matters here */
+	bool ours;        /* measured by compactlab, not a line of /proc/vmstat */
+};
+const struct cl_counter *cl_counter_get(unsigned i);
 
 #ifdef __cplusplus
 }

@@ -45,6 +45,7 @@
  *   huge_remote                sum over all nodes but the step's cpu_node (or 0 when any)
  *   detail fields by name
  *   a vmstat name              its delta; 0 when the record has a vmstat object without it
+ *                              and some kernel has a counter of that name
  * Fields that are absent or null are "not measured".
  */
 #include <compactlab/result.h>
@@ -70,6 +71,22 @@ int results_note(struct cl_results *r, const char *fmt, ...) __attribute__((form
  */
 int record_measure(const json_t *record, const char *measure, double *out);
 
+/* The same for a step of the record and a measure without the step's name. */
+int step_measure(const json_t *record, const json_t *step, const char *name, double *out);
+
+/* A step by its name of `length` bytes; NULL when the record has none such. Borrowed. */
+const json_t *record_step(const json_t *record, const char *name, size_t length);
+
+/* A text field, "" when it is absent or no text; the kernel's release, same. Borrowed. */
+const char *record_text(const json_t *record, const char *field);
+const char *record_kernel(const json_t *record);
+
 /* Column label of a record: variant, plus the kernel when several ran. Caller frees. */
 char *record_column(const json_t *record, bool with_kernel);
+
+/*
+ * Add the records of a JSON Lines file ("-": standard input). A last line without its
+ * newline that is no record was cut off while it was written: it is left out, with a note.
+ */
+int results_load_file(struct cl_results *r, const char *path, struct cl_error *err);
 #endif
