@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* A run: settings, steps in order, everything put back. */
+#include "os/exec.h"
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "os/evidence.h"
+#include "os/guard.h"
+#include "os/settings.h"
+#include "util/util.h"
+
+/* How often to look at the guard and at the trace while an operation runs. */
+#define GUARD_PERIOD_MS 20
+#define WAIT_PERIOD_MS  100
+#define TRACE_PERIOD_NS 250000000ull
+
+void exec_note(struct exec *x, const char *text)
+{
+	size_t i;
+	json_t *note;
+
+	json_array_foreach(x->notes, i, note) if (!strcmp(json_string_value(note), text)) return;
+	json_array_append_new(x->notes, json_string(text));
+}
+
+/* ---- counters around an operation ------------------------------------------------------ */
+
+int span_open(struct exec *x, struct span *s, struct cl_error *err)
+{
+	int r;
+
+	memset(s, 0, sizeof(*s));
+	r = measure_take(&s->before, err);
+	if (!r && x->trace)
+		trace_start(x->trace);
+	return r;
+}
+
+int span_close(struct exec *x, struct span *s, struct cl_error *err)
+{
+	s->traced = x->trace ? trace_end(x->trace, &s->trace) : -ENODATA;
+	return measure_take(&s->after, err);
+}
+
+void span_free(struct span *s)
+{
+	measure_free(&s->before);
+	measure_free(&s->after);
+}
+
+/* ---- waiting ---------------------------------------------------------------------------- */
+
+/* Worker `i` is gone: was it the OOM killer? */
+static int worker_died(struct exec *x, unsigned i, struct cl_error *err)
+{
+	struct worker *w = x->worker[i];
+	uint64_t held = worker_held(w);
+	int status = worker_wait(w);
+	bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+	char size[32];
+
+	size_print(held >> 20 << 20, size, sizeof(size));
+	if (killed && measure_oom_kills() > x->oom_kills) {
+		cl_error(err, -ENOMEM,
+			 "the kernel's OOM killer ended the worker of step %s that held %s",
+			 x->plan->step[i].name, size);
+		return cl_error_hint(err, -ENOMEM,
+				     "leave more free: a fill that is bound to a node must leave "
+				     "about 110M of it, and more on a large node");
+	}
+	if (WIFSIGNALED(status))
+		return cl_error(err, -ECHILD, "the worker of step %s, which held %s, died: %s",
+				x->plan->step[i].name, size, strsignal(WTERMSIG(status)));
+	return cl_error(err, -ECHILD, "the worker of step %s ended by itself",
+			x->plan->step[i].name);
+}
+
+static int take_signal(struct exec *x, struct cl_error *err)
+{
+	struct signalfd_siginfo info;
+
+	if (read(x->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return 0;
+	return cl_error(err, -EINTR, "stopped by %s", strsignal((int)info.ssi_signo));
+}
+
+/* The descriptors to watch: signals, then every worker. */
+static unsigned watch_list(struct exec *x, const struct worker *w, struct pollfd *p, unsigned *step)
+{
+	unsigned n = 0;
+
+	p[n++] = (struct pollfd){.fd = x->signals, .events = POLLIN};
+	for (unsigned i = 0; i < x->plan->steps; i++) {
+		if (!x->worker[i])
+			continue;
+		step[n] = i;
+		p[n].fd = x->worker[i]->fd;
+		p[n++].events = x->worker[i] == w ? POLLIN : 0;
+	}
+	return n;
+}
+
+static int look_around(struct exec *x, bool filling, struct cl_error *err)
+{
+	uint64_t now = now_ns();
+
+	if (x->trace && now - x->drained_ns > TRACE_PERIOD_NS) {
+		trace_drain(x->trace);
+		x->drained_ns = now;
+	}
+	return x->run->guard ? guard_check(filling, err) : 0;
+}
+
+int exec_wait(struct exec *x, struct worker *w, uint64_t timeout_ns, bool filling,
+	      struct worker_reply *reply, struct cl_error *err)
+{
+	struct pollfd *p = calloc(x->plan->steps + 1, sizeof(*p));
+	unsigned *step = calloc(x->plan->steps + 1, sizeof(*step));
+	uint64_t end = now_ns() + timeout_ns;
+	bool answered = false;
+	int r = p && step ? 0 : cl_error(err, -ENOMEM, "out of memory");
+
+	while (!r && !answered) {
+		int period = x->run->guard && filling ? GUARD_PERIOD_MS : WAIT_PERIOD_MS;
+		unsigned n = watch_list(x, w, p, step);
+		uint64_t now = now_ns();
+
+		if (!w && now >= end)
+			break;
+		if (!w && (end - now) / 1000000 < (uint64_t)period)
+			period = (int)((end - now + 999999) / 1000000);
+		if (poll(p, n, period) < 0 && errno != EINTR)
+			r = cl_error(err, -errno, "cannot wait: %s", strerror(errno));
+		if (!r && p[0].revents)
+			r = take_signal(x, err);
+		for (unsigned i = 1; i < n && !r; i++) {
+			if (!p[i].revents)
+				continue;
+			if (x->worker[step[i]] == w && worker_receive(w, reply) == 0)
+				answered = true;
+			else
+				r = worker_died(x, step[i], err);
+		}
+		if (!r && !answered)
+			r = look_around(x, filling, err);
+	}
+	free(p);
+	free(step);
+	return r;
+}
+
+/* ---- the run ------------------------------------------------------------------------------ */
+
+static int signals_open(sigset_t *old)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &set, old);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void note_restored(struct exec *x, json_t *restored)
+{
+	const char *path;
+	json_t *value;
+	char *text = format("settings put back:");
+
+	json_object_foreach(restored, path, value)
+	{
+		char *more = text ? format("%s %s=%s", text, path, json_string_value(value)) : NULL;
+
+		free(text);
+		text = more;
+	}
+	if (text && json_object_size(restored))
+		exec_note(x, text);
+	free(text);
+}
+
+/* End the workers, then let the watchdog put back what was changed. */
+static int clean_up(struct exec *x, int r, struct cl_error *err)
+{
+	json_t *restored = json_object();
+	struct cl_error late;
+	int back = 0;
+
+	for (unsigned i = 0; i < x->plan->steps; i++)
+		worker_stop(x->worker[i]);
+	free(x->worker);
+	trace_close(x->trace);
+	if (x->dog)
+		back = watchdog_finish(x->dog, restored, &late);
+	note_restored(x, restored);
+	json_decref(restored);
+	if (back && !r && err)
+		*err = late;
+	else if (back && err && strlen(err->hint) + strlen(late.what) + 8 < sizeof(err->hint))
+		sprintf(err->hint + strlen(err->hint), "%s%s", *err->hint ? "; also: " : "",
+			late.what);
+	return r ? r : back;
+}
+
+static int run_all(struct exec *x, int trace_fd, struct cl_error *err)
+{
+	const struct plan *p = x->plan;
+	char why[256];
+	int r = watchdog_start(trace_fd, &x->dog, err);
+
+	if (r)
+		return r;
+	if (trace_open(trace_fd, x->dog, &x->trace, why, sizeof(why)))
+		exec_note(x, why);
+	r = settings_apply(x->dog, &p->machine.settings, p->file, NULL, err);
+	for (unsigned i = 0; i < p->steps && !r; i++) {
+		if (x->run->step)
+			x->run->step(x->run->arg, p->step[i].name);
+		r = step_run(x, i, err);
+	}
+	return r;
+}
+
+int os_run(const struct os_run *run, json_t **record, struct cl_error *err)
+{
+	struct exec x = {.run = run, .plan = run->plan};
+	uint64_t start = now_ns();
+	json_t *evidence = NULL;
+	int trace_fd, r;
+	sigset_t old;
+
+	*record = NULL;
+	x.worker = calloc(run->plan->steps + 1, sizeof(struct worker *));
+	x.steps = json_array();
+	x.notes = json_array();
+	x.signals = signals_open(&old);
+	trace_fd = trace_root();
+	r = x.worker && x.signals >= 0 ? 0 : cl_error(err, -ENOMEM, "out of memory");
+	if (!r)
+		r = run_all(&x, trace_fd, err);
+	if (!r)
+		evidence = evidence_machine();
+	r = x.worker ? clean_up(&x, r, err) : r;
+	if (trace_fd >= 0)
+		close(trace_fd);
+	if (x.signals >= 0)
+		close(x.signals);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!r) {
+		*record = json_pack("{s:o, s:I, s:b, s:n, s:o, s:O, s:O}", "kernel",
+				    evidence_kernel(), "wall_ns", (json_int_t)(now_ns() - start),
+				    "simulated", 0, "state_hash", "evidence", evidence, "notes",
+				    x.notes, "steps", x.steps);
+		if (!*record)
+			r = cl_error(err, -ENOMEM, "out of memory");
+	}
+	json_decref(x.steps);
+	json_decref(x.notes);
+	return r;
+}

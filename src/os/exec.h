@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef OS_EXEC_H
+#define OS_EXEC_H
+/* One run under way; shared by exec.c (the run) and step.c (one step of it). */
+#include <compactlab/error.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "os/measure.h"
+#include "os/os.h"
+#include "os/trace.h"
+#include "os/watchdog.h"
+#include "os/worker.h"
+
+struct exec {
+	const struct os_run *run;
+	const struct plan *plan;
+	struct watchdog *dog;
+	struct trace *trace;    /* NULL: not traced, a note says why */
+	int signals;            /* signalfd of SIGINT and SIGTERM */
+	struct worker **worker; /* by the index of the step that made it */
+	uint64_t oom_kills;     /* when the step began */
+	uint64_t drained_ns;    /* when the trace was read last */
+	json_t *steps, *notes;
+};
+
+/* Run step i and add its record. Errors name the step, the file and the line. */
+int step_run(struct exec *x, unsigned i, struct cl_error *err);
+
+/* Add a note once. */
+void exec_note(struct exec *x, const char *text);
+
+/*
+ * Wait until a worker answers (`w` NULL: until `timeout_ns` is over), watching for signals, the
+ * death of any worker, and the guard; reads the trace now and then. Returns 0 or the error.
+ */
+int exec_wait(struct exec *x, struct worker *w, uint64_t timeout_ns, bool filling,
+	      struct worker_reply *reply, struct cl_error *err);
+
+/* The counters around an operation. */
+struct span {
+	struct measure before, after;
+	struct trace_sum trace;
+	int traced; /* 0, or why the sums are not to be used */
+};
+
+int span_open(struct exec *x, struct span *s, struct cl_error *err);
+int span_close(struct exec *x, struct span *s, struct cl_error *err);
+void span_free(struct span *s);
+#endif

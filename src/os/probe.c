@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Can a plan run here? Looks only, changes nothing. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include "os/guard.h"
+#include "os/numa.h"
+#include "os/os.h"
+#include "os/settings.h"
+#include "os/trace.h"
+#include "os/worker.h"
+#include "util/util.h"
+
+static int probe_machine(struct cl_error *err)
+{
+	if (geteuid() != 0) {
+		cl_error(err, -EOPNOTSUPP, "running steps on this kernel needs root");
+		return cl_error_hint(err, -EOPNOTSUPP, "run it with sudo");
+	}
+	if (sysconf(_SC_PAGESIZE) != (long)PAGE_BYTES)
+		return cl_error(err, -EOPNOTSUPP, "only machines with 4 KiB pages are supported");
+	if (access("/proc/kpageflags", R_OK) < 0 || access("/proc/self/pagemap", R_OK) < 0) {
+		cl_error(err, -EOPNOTSUPP, "this kernel does not show where pages are");
+		return cl_error_hint(err, -EOPNOTSUPP, "it needs CONFIG_PROC_PAGE_MONITOR");
+	}
+	return 0;
+}
+
+static int probe_node(const struct plan *p, const struct step *s, const char *does, int node,
+		      struct cl_error *err)
+{
+	int all[PLAN_MAX_NODES];
+	unsigned count;
+
+	if (node == PLAN_NODE_ANY || numa_has(node))
+		return 0;
+	count = numa_nodes(all, PLAN_MAX_NODES);
+	cl_error_at(err, -EOPNOTSUPP, p->file, s->line, "this machine has %s; step %s %s node %d",
+		    count == 1 ? "one node" : "no such node", s->name, does, node);
+	return cl_error_hint(err, -EOPNOTSUPP, "use --on guest, which has the nodes of [machine]");
+}
+
+static int probe_fault(const struct plan *p, const struct step *s, struct cl_error *err)
+{
+	static const char weights[] = "/sys/kernel/mm/mempolicy/weighted_interleave";
+	const struct step_fault *f = &s->fault;
+	int r = probe_node(p, s, "runs on", f->cpu_node, err), root;
+
+	for (unsigned i = 0; i < f->nodes.count && !r && f->policy != POLICY_LOCAL; i++)
+		r = probe_node(p, s, "uses", f->nodes.node[i], err);
+	if (!r && f->policy == POLICY_WEIGHTED && access(weights, F_OK) < 0) {
+		r = cl_error_at(err, -EOPNOTSUPP, p->file, s->line,
+				"step %s: this kernel has no weighted interleaving", s->name);
+		cl_error_hint(err, r, "Linux 6.9 or later has, on a kernel with NUMA");
+	}
+	if (!r && f->until_defer_shift) {
+		root = trace_root();
+		if (root >= 0)
+			close(root);
+		else
+			r = cl_error_at(err, -EOPNOTSUPP, p->file, s->line,
+					"step %s: until_defer_shift needs tracefs: %s", s->name,
+					strerror(-root));
+	}
+	return r;
+}
+
+static int probe_step(const struct plan *p, const struct step *s, struct cl_error *err)
+{
+	int r;
+
+	switch (s->kind) {
+	case STEP_FILL:
+		return probe_node(p, s, "binds to", s->fill.node, err);
+	case STEP_FAULT:
+		return probe_fault(p, s, err);
+	case STEP_COMPACT:
+		return probe_node(p, s, "compacts", s->compact.node, err);
+	case STEP_SET:
+		return settings_probe(&s->set.settings, p->file, err);
+	case STEP_PIN:
+		r = pin_probe(err);
+		if (r && err && !err->line) {
+			snprintf(err->file, sizeof(err->file), "%s", p->file ? p->file : "");
+			err->line = s->line;
+		}
+		return r;
+	default:
+		return 0;
+	}
+}
+
+int os_probe(const struct os_run *run, struct cl_error *err)
+{
+	const struct plan *p = run->plan;
+	int r = probe_machine(err);
+
+	if (!r)
+		r = settings_probe(&p->machine.settings, p->file, err);
+	for (unsigned i = 0; i < p->steps && !r; i++)
+		r = probe_step(p, &p->step[i], err);
+	return r ? r : guard_plan(p, run->guard, err);
+}
