@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fallback.h - what happens when a type's own lists are empty: CMA, claiming a block, stealing a page.
+ */
+#ifndef COMPACTLAB_MODEL_FALLBACK_H
+#define COMPACTLAB_MODEL_FALLBACK_H
+
+#include "model/types.h"
+
+/* The mode a bulk refill remembers between pages. */
+enum rmqueue_mode { RMQUEUE_NORMAL, RMQUEUE_CMA, RMQUEUE_CLAIM, RMQUEUE_STEAL };
+
+/* Mirrors __rmqueue(): own lists, CMA, claim, steal. Held chunk or PFN_NONE. Emits the extfrag event. */
+pfn_t fallback_take(struct model *m, struct zone *z, unsigned order, enum migratetype type,
+		    alloc_flags_t flags, enum rmqueue_mode *mode);
+/* Mirrors rmqueue_bulk(): up to n chunks, handed to `add` in the order taken; returns how many. */
+uint32_t fallback_bulk(struct model *m, struct zone *z, unsigned order, enum migratetype type,
+		       alloc_flags_t flags, uint32_t n, void (*add)(void *ctx, pfn_t pfn), void *ctx);
+
+/* Mirrors should_try_claim_block(): may a request of this type retype a block through such a chunk? */
+bool fallback_claimable(unsigned order, enum migratetype request);
+/* Mirrors find_suitable_fallback(): first non-empty fallback type at this order; -1 none, -2 there is one but
+ * it is not claimable (only with `claimable`). Otherwise the type. Used by the finish test of compaction. */
+int fallback_find(const struct zone *z, unsigned order, enum migratetype request, bool claimable);
+
+#endif

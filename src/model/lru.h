@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lru.h - the five lists of a node and the CPUs' LRU-add batches.
+ *
+ * PGF_LRU is set exactly while a folio is counted on a list. All gauges nr_{in,}active_{anon,file},
+ * nr_unevictable and their nr_zone_* twins change here and nowhere else.
+ */
+#ifndef COMPACTLAB_MODEL_LRU_H
+#define COMPACTLAB_MODEL_LRU_H
+
+#include "model/types.h"
+
+int lru_init(struct model *m) MUST_USE;
+/* Mirrors folio_lru_list(): the list an owned folio belongs to by its flags and kind. */
+enum lru_list lru_list_of(const struct model *m, pfn_t head);
+
+/* Mirrors folio_add_lru(): into the CPU's batch, flushed when full or when the folio is large. */
+void lru_add(struct model *m, pfn_t head);
+/* Mirrors lru_add_drain() / lru_add_drain_all(). */
+void lru_drain_local(struct model *m);
+void lru_drain_all(struct model *m);
+/* Takes a folio off its list (or out of a batch): isolation and freeing. False: not on a list and not in a
+ * batch of this CPU (row "LRU bit already taken"). Does not count nr_isolated_*. */
+bool lru_del(struct model *m, pfn_t head) MUST_USE;
+/* lru_del() and nr_isolated_* up; mirrors folio_isolate_lru() of compaction and reclaim. */
+bool lru_isolate(struct model *m, pfn_t head) MUST_USE;
+/* Head of its list again, nr_isolated_* down. Mirrors folio_putback_lru(). */
+void lru_putback(struct model *m, pfn_t head);
+/* nr_isolated_* down without putting back: the folio was freed or replaced. */
+void lru_isolated_gone(struct model *m, pfn_t head, unsigned order);
+
+/* Mirrors folio_mark_accessed() and folio_activate(). */
+void lru_mark_accessed(struct model *m, pfn_t head);
+void lru_activate(struct model *m, pfn_t head);
+void lru_deactivate(struct model *m, pfn_t head);
+/* Mirrors mlock_folio() / munlock_folio(): to and from the unevictable list, counters included. */
+void lru_mlock(struct model *m, pfn_t head);
+void lru_munlock(struct model *m, pfn_t head);
+
+/* Oldest folio of an ordered list (its tail), PFN_NONE when empty. For reclaim. */
+pfn_t lru_tail(struct model *m, struct node *n, enum lru_list list);
+/* Swap was added: the anonymous lists become ordered, in slot order. Set-up only. */
+void lru_order_anon(struct model *m);
+bool lru_node_is_valid(struct model *m, struct node *n);
+
+#endif

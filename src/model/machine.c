@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * machine.c - making, booting and ending a machine; the calls of model.h; see model.h.
+ */
+#include "model/model.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "model/arena.h"
+#include "model/buddy.h"
+#include "model/clock.h"
+#include "model/cma.h"
+#include "model/filemap.h"
+#include "model/kcompactd.h"
+#include "model/lru.h"
+#include "model/memmap.h"
+#include "model/owner.h"
+#include "model/pcp.h"
+#include "model/pin.h"
+#include "model/reclaim.h"
+#include "model/slab.h"
+#include "model/stats.h"
+#include "model/sysctl.h"
+#include "model/thp.h"
+#include "model/watermark.h"
+#include "model/zonelist.h"
+
+#define MIB_PAGES 256u
+#define DMA_END 4096u       /* 16 MiB */
+#define DMA32_END 1048576u  /* 4 GiB */
+
+/* ---- configuration ------------------------------------------------------------------------ */
+
+void model_config_defaults(struct model_config *config)
+{
+	*config = (struct model_config){
+		.profile = PROFILE_C,
+		.policy = "mainline",
+		.seed = 1,
+		.nr_nodes = 1,
+		.node = { { .mib = 4096, .cpus = 2 } },
+		.pci_hole_mib = 1024,
+		.lru_batches = true,
+		.pcp = true,
+		.daemons = true,
+		.page_tables = true,
+		.max_tasks = 256,
+		.max_regions = 4096,
+		.max_pin_sets = 1024,
+		.max_multi_pins = 65536,
+	};
+	sysctl_defaults(&config->sysctl, &config->thp);
+	cost_defaults(&config->cost);
+}
+
+/* One zone to be: collected first, because the arrays are sized by the highest pfn. */
+struct plan {
+	uint32_t nr;
+	struct zone_config zone[MAX_ZONES];
+	pfn_t hole_start, hole_end;
+	pfn_t end_pfn;
+};
+
+static const char *plan_add(struct plan *p, unsigned node, enum zone_class class, uint64_t start,
+			    uint64_t end, uint64_t managed)
+{
+	if (start >= end)
+		return NULL;
+	if (p->nr == MAX_ZONES)
+		return "too many zones";
+	if (end >= MAX_PFN)
+		return "memory beyond 4 TiB";
+	p->zone[p->nr++] = (struct zone_config){
+		.node = (uint8_t)node, .class = class, .start_pfn = start,
+		.spanned = end - start, .managed = managed,
+	};
+	if (p->end_pfn < pb_end((pfn_t)end - 1))
+		p->end_pfn = pb_end((pfn_t)end - 1);
+	return NULL;
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Nodes lie one behind the other in physical address, around the hole below 4 GiB. */
+static const char *plan_nodes(const struct model_config *c, struct plan *p)
+{
+	uint64_t at = c->flat ? PAGEBLOCK_PAGES : 0;
+	uint64_t hole = c->flat ? 0 : (uint64_t)c->pci_hole_mib * MIB_PAGES;
+	const char *why = NULL;
+
+	for (unsigned n = 0; n < c->nr_nodes && !why; n++) {
+		uint64_t pages = c->node[n].mib * MIB_PAGES;
+		uint64_t movable = c->node[n].movable_mib * MIB_PAGES;
+		uint64_t reserved = c->node[n].reserved_mib * MIB_PAGES;
+		uint64_t start = at, end, movable_start;
+
+		if (pages % PAGEBLOCK_PAGES || movable % PAGEBLOCK_PAGES)
+			return "node sizes must be multiples of 2 MiB";
+		if (movable + reserved > pages)
+			return "movable and reserved parts exceed the node";
+		if (pages == 0)
+			continue;
+		if (hole && at < DMA32_END && at + pages > DMA32_END - hole) {
+			if (at >= DMA32_END - hole) {
+				at = start = DMA32_END;
+			} else {
+				p->hole_start = DMA32_END - (pfn_t)hole;
+				p->hole_end = DMA32_END;
+				at += hole;
+			}
+		}
+		end = at + pages;
+		/* The movable part is the node's top; if it reached the hole, it would contain it. */
+		movable_start = end - movable;
+		if (c->flat) {
+			why = plan_add(p, n, ZONE_NORMAL, start, movable_start, 0);
+		} else {
+			why = plan_add(p, n, ZONE_DMA, max_u64(start, 1),
+				       min_u64(movable_start, DMA_END), 0);
+			if (!why)
+				why = plan_add(p, n, ZONE_DMA32, max_u64(start, DMA_END),
+					       min_u64(movable_start, DMA32_END), 0);
+			if (!why)
+				why = plan_add(p, n, ZONE_NORMAL, max_u64(start, DMA32_END),
+					       movable_start, 0);
+		}
+		if (!why)
+			why = plan_add(p, n, ZONE_MOVABLE, movable_start, end, 0);
+		if (!why && reserved) {
+			struct zone_config *top = &p->zone[p->nr - 1];
+
+			if (reserved >= top->spanned)
+				return "reserved part exceeds the node's highest zone";
+			top->managed = top->spanned - reserved;
+		}
+		at = end;
+	}
+	return why;
+}
+
+static const char *plan_make(const struct model_config *c, struct plan *p)
+{
+	const char *why = NULL;
+
+	if (c->nr_nodes == 0 || c->nr_nodes > MAX_NODES)
+		return "1 to 16 nodes";
+	if (c->nr_zones == 0)
+		return plan_nodes(c, p);
+	for (uint32_t i = 0; i < c->nr_zones && !why; i++) {
+		const struct zone_config *z = &c->zone[i];
+
+		if (z->node >= c->nr_nodes || z->class >= ZONE_DEVICE || z->managed > z->spanned ||
+		    z->start_pfn == 0 || z->spanned == 0)
+			return "a zone is not well formed";
+		if (z->start_pfn % PAGEBLOCK_PAGES && z->start_pfn != 1)
+			return "zones must begin at pageblocks (or at pfn 1)";
+		if (i && z->start_pfn < c->zone[i - 1].start_pfn + c->zone[i - 1].spanned)
+			return "zones must ascend and not overlap";
+		why = plan_add(p, z->node, z->class, z->start_pfn, z->start_pfn + z->spanned, z->managed);
+	}
+	return why;
+}
+
+/* ---- set-up ------------------------------------------------------------------------------- */
+
+static const char *const zone_names[] = { "DMA", "DMA32", "Normal", "Movable", "Device" };
+
+static bool machine_reserve_tables(struct model *m, const struct plan *p)
+{
+	const struct model_config *c = &m->config;
+	uint32_t cpus = 0;
+
+	for (unsigned n = 0; n < c->nr_nodes; n++)
+		cpus += c->node[n].cpus;
+	m->nr_zones = p->nr;
+	m->nr_nodes = c->nr_nodes;
+	m->nr_cpus = cpus;
+	m->zone = arena_reserve(m->arena, p->nr * sizeof(*m->zone));
+	m->node = arena_reserve(m->arena, MAX_NODES * sizeof(*m->node));
+	m->cpu = arena_reserve(m->arena, cpus * sizeof(*m->cpu));
+	return m->zone && m->node && m->cpu;
+}
+
+static void machine_make_nodes(struct model *m)
+{
+	const struct model_config *c = &m->config;
+	uint16_t cpu = 0;
+
+	for (unsigned i = 0; i < MAX_NODES; i++) {
+		struct node *n = &m->node[i];
+
+		n->id = (node_id){ (uint8_t)i };
+		for (unsigned k = 0; k < NR_ZONE_CLASSES; k++)
+			n->zone[k] = ZONE_NONE;
+		if (i >= c->nr_nodes)
+			continue;
+		n->online = true;
+		m->online_nodes |= 1u << i;
+		n->first_cpu = cpu;
+		n->nr_cpus = c->node[i].cpus;
+		if (n->nr_cpus)
+			m->cpu_nodes |= 1u << i;
+		for (unsigned k = 0; k < n->nr_cpus; k++)
+			m->cpu[cpu++].node = n->id;
+		for (unsigned k = 0; k < MAX_NODES; k++) {
+			uint8_t d = c->node[i].distance[k];
+
+			n->distance[k] = d ? d : k == i ? 10 : 20;
+		}
+	}
+}
+
+static void machine_make_zones(struct model *m, const struct plan *p)
+{
+	for (uint32_t i = 0; i < p->nr; i++) {
+		const struct zone_config *zc = &p->zone[i];
+		struct zone *z = &m->zone[i];
+		struct node *n = &m->node[zc->node];
+
+		z->id = (zone_id){ (uint8_t)i };
+		z->node = n->id;
+		z->class = zc->class;
+		z->name = zone_names[zc->class];
+		z->start_pfn = (pfn_t)zc->start_pfn;
+		z->end_pfn = (pfn_t)(zc->start_pfn + zc->spanned);
+		z->present = zc->spanned;
+		if (p->hole_start >= z->start_pfn && p->hole_end <= z->end_pfn)
+			z->present -= p->hole_end - p->hole_start;
+		z->managed = z->present;
+		if (zc->managed)
+			z->managed -= zc->spanned - zc->managed;
+		n->zone[z->class] = z->id;
+		if (n->present == 0)
+			n->start_pfn = z->start_pfn;
+		n->end_pfn = z->end_pfn;
+		n->present += z->present;
+		memmap_add_zone(m, z);
+	}
+	if (p->hole_end)
+		memmap_hole_blocks(m, p->hole_start, p->hole_end);
+}
+
+/* What memblock hands over, in ascending order, without the reserved end of each zone. */
+static void machine_free_memory(struct model *m, const struct plan *p)
+{
+	for (uint32_t i = 0; i < m->nr_zones; i++) {
+		struct zone *z = &m->zone[i];
+		pfn_t end = z->end_pfn - (pfn_t)(z->present - z->managed);
+
+		if (end < z->end_pfn)
+			memmap_reserve(m, end, z->end_pfn, PG_RESERVED);
+		if (p->hole_start >= z->start_pfn && p->hole_end <= end && p->hole_end) {
+			if (z->start_pfn < p->hole_start)
+				buddy_boot_range(m, z, z->start_pfn, p->hole_start);
+			if (p->hole_end < end)
+				buddy_boot_range(m, z, p->hole_end, end);
+		} else {
+			buddy_boot_range(m, z, z->start_pfn, end);
+		}
+	}
+}
+
+/* The order matters where a comment says so. */
+static int machine_boot(struct model *m, const struct plan *p)
+{
+	static int (*const inits[])(struct model *m) = {
+		clock_init,      /* first: others make their actors */
+		owner_init, pin_init, pcp_init, lru_init, task_init,
+	};
+	static int (*const late[])(struct model *m) = {
+		kswapd_init, kcompactd_init, khugepaged_init, flusher_init, slab_init,
+	};
+	int err;
+
+	for (size_t i = 0; i < sizeof(inits) / sizeof(inits[0]); i++) {
+		err = inits[i](m);
+		if (err)
+			return err;
+	}
+	for (uint32_t i = 0; i < m->nr_zones; i++) {
+		err = buddy_init_zone(m, &m->zone[i]);
+		if (err)
+			return err;
+	}
+	zonelist_build(m);
+	err = cma_init(m);       /* block types must stand before the memory is freed into lists */
+	if (err)
+		return err;
+	machine_free_memory(m, p);
+	watermark_recalculate_min_free(m);
+	watermark_setup(m);      /* also sizes the pcp sets */
+	for (size_t i = 0; i < sizeof(late) / sizeof(late[0]); i++) {
+		err = late[i](m);
+		if (err)
+			return err;
+	}
+	m->booted = true;
+	return 0;
+}
+
+int model_create(const struct model_config *config, struct model **out, const char **why)
+{
+	struct plan plan = { 0 };
+	struct model *m;
+	struct arena *arena;
+	int err = -ENOMEM;
+
+	*out = NULL;
+	*why = plan_make(config, &plan);
+	if (*why)
+		return -EINVAL;
+	*why = "no address space for the machine";
+	arena = arena_new();
+	m = arena ? arena_reserve(arena, sizeof(*m)) : NULL;
+	if (!m)
+		goto fail;
+	m->arena = arena;
+	m->config = *config;
+	m->profile = profile_get(config->profile);
+	if (!machine_reserve_tables(m, &plan))
+		goto fail;
+	if (m->nr_cpus == 0) {
+		*why = "a machine needs a CPU";
+		err = -EINVAL;
+		goto fail;
+	}
+	for (int i = 0; i < NR_RNG_STREAMS; i++)
+		rng_seed(&m->rng[i], config->seed, (enum rng_stream)i);
+	err = policy_compose(m, m->config.policy);
+	if (err) {
+		*why = "unknown policy, or two policies change the same hook";
+		goto fail;
+	}
+	m->sysctl = m->config.sysctl;
+	m->thp = m->config.thp;
+	m->cost = m->config.cost;
+	err = memmap_init(m, plan.end_pfn);
+	if (err)
+		goto fail;
+	machine_make_nodes(m);
+	machine_make_zones(m, &plan);
+	err = machine_boot(m, &plan);
+	if (err) {
+		*why = "a part of the machine could not be set up";
+		goto fail;
+	}
+	m->reserved_bytes = arena_reserved(arena);
+	*why = NULL;
+	*out = m;
+	return 0;
+fail:
+	arena_free(arena);
+	return err;
+}
+
+void model_destroy(struct model *m)
+{
+	if (m)
+		arena_free(m->arena); /* the machine itself lives in it */
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+void model_text(struct model *m, enum model_text what, FILE *out)
+{
+	static void (*const writers[])(const struct model *m, FILE *out) = {
+		[TEXT_VMSTAT] = stats_vmstat,
+		[TEXT_BUDDYINFO] = stats_buddyinfo,
+		[TEXT_PAGETYPEINFO] = stats_pagetypeinfo,
+		[TEXT_ZONEINFO] = stats_zoneinfo,
+		[TEXT_PRESSURE_MEMORY] = stats_pressure_memory,
+		[TEXT_MEMINFO] = stats_meminfo,
+		[TEXT_EXTFRAG_INDEX] = stats_extfrag_index,
+	};
+
+	writers[what](m, out);
+}
+
+void model_counters(const struct model *m, int64_t *values)
+{
+	stats_snapshot(m, values);
+}
+
+const char *model_counter_name(enum vmstat_item item)
+{
+	return vmstat_rows[item].name;
+}
+
+void model_trace(struct model *m, void (*fn)(void *ctx, const struct trace_event *ev), void *ctx)
+{
+	m->trace.fn = fn;
+	m->trace.ctx = ctx;
+}
+
+ns_t model_now(const struct model *m)
+{
+	return m->clock.now;
+}
+
+uint64_t model_bytes_reserved(const struct model *m)
+{
+	return m->reserved_bytes;
+}
+
+uint64_t model_bytes_resident(const struct model *m)
+{
+	return arena_resident(m->arena);
+}
+
+/* ---- tasks, regions, running -------------------------------------------------------------- */
+
+int model_task(struct model *m, unsigned cpu, task_id *out)
+{
+	NOT_YET(m, cpu, out);
+}
+
+void model_task_policy(struct model *m, task_id task, const struct mempolicy *policy)
+{
+	NOT_YET(m, task, policy);
+}
+
+void model_task_cpu(struct model *m, task_id task, unsigned cpu)
+{
+	NOT_YET(m, task, cpu);
+}
+
+void model_task_exit(struct model *m, task_id task)
+{
+	NOT_YET(m, task);
+}
+
+int model_mmap(struct model *m, task_id task, uint64_t bytes, enum advice advice, region_id *out)
+{
+	NOT_YET(m, task, bytes, advice, out);
+}
+
+int model_file(struct model *m, uint64_t bytes, unsigned max_order, region_id *out)
+{
+	NOT_YET(m, bytes, max_order, out);
+}
+
+int model_shmem(struct model *m, task_id task, uint64_t bytes, bool huge, region_id *out)
+{
+	NOT_YET(m, task, bytes, huge, out);
+}
+
+int model_shmem_set(struct model *m, uint64_t files, uint64_t bytes_each, region_id *out)
+{
+	NOT_YET(m, files, bytes_each, out);
+}
+
+int model_pool(struct model *m, enum region_kind kind, uint64_t chunks, region_id *out)
+{
+	NOT_YET(m, kind, chunks, out);
+}
+
+void model_advise(struct model *m, region_id region, enum advice advice)
+{
+	NOT_YET(m, region, advice);
+}
+
+void model_region_policy(struct model *m, region_id region, const struct mempolicy *policy)
+{
+	NOT_YET(m, region, policy);
+}
+
+void model_munmap(struct model *m, region_id region)
+{
+	NOT_YET(m, region);
+}
+
+int model_start(struct model *m, task_id task, const struct op *op)
+{
+	NOT_YET(m, task, op);
+}
+
+void model_run(struct model *m)
+{
+	NOT_YET(m);
+}
+
+int model_do(struct model *m, task_id task, struct op *op)
+{
+	NOT_YET(m, task, op);
+}
+
+const struct op *model_result(const struct model *m, task_id task)
+{
+	NOT_YET(m, task);
+}
+
+void model_sleep(struct model *m, ns_t ns)
+{
+	NOT_YET(m, ns);
+}
+
+int model_set(struct model *m, const char *name, const char *value)
+{
+	NOT_YET(m, name, value);
+}
+
+bool model_counter_printed(const struct model *m, enum vmstat_item item)
+{
+	NOT_YET(m, item);
+}
+
+ns_t model_compaction_ns(const struct model *m)
+{
+	NOT_YET(m);
+}
+

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mempolicy.h - which node a policy asks for, and the local-first attempt of order 9.
+ */
+#ifndef COMPACTLAB_MODEL_MEMPOLICY_H
+#define COMPACTLAB_MODEL_MEMPOLICY_H
+
+#include "model/types.h"
+
+#define ILX_NONE UINT64_MAX /* page cache and kernel: the task's own rotor */
+
+/* Mirrors alloc_pages_mpol(). pol NULL = the running task's. Held chunk or PFN_NONE. */
+pfn_t mempolicy_alloc(struct model *m, gfp_t gfp, unsigned order, const struct mempolicy *pol,
+		      uint64_t ilx) MUST_USE;
+/* Mirrors policy_nodemask(): node to start at and mask (NODEMASK_NONE = none). */
+node_id mempolicy_node(struct model *m, gfp_t gfp, const struct mempolicy *pol, uint64_t ilx,
+		       nodemask_t *mask);
+/* The policy that governs a page of a region: the region's, else the task's. */
+const struct mempolicy *mempolicy_of_region(const struct model *m, const struct region *r);
+/* Interleave index of a page of an anonymous region, and of a shmem file. */
+uint64_t mempolicy_ilx_anon(const struct region *r, uint64_t index, unsigned order);
+uint64_t mempolicy_ilx_shmem(const struct region *r, uint64_t index, unsigned order);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watermark.h - marks, reserves, boost, and the test every path asks.
+ */
+#ifndef COMPACTLAB_MODEL_WATERMARK_H
+#define COMPACTLAB_MODEL_WATERMARK_H
+
+#include "model/types.h"
+
+/* Mirrors calculate_min_free_kbytes() and khugepaged's set_recommended_min_free_kbytes(). */
+void watermark_recalculate_min_free(struct model *m);
+/* Mirrors setup_per_zone_wmarks(), setup_per_zone_lowmem_reserve(), and the pcp sizes that follow them.
+ * Resets boosts. Call after any change of min_free_kbytes, scale factor, ratios, managed pages. */
+void watermark_setup(struct model *m);
+
+/* Mirrors __zone_watermark_ok(): strict; `free` may be any count (free blocks, free + reclaimable). */
+bool watermark_ok(const struct zone *z, unsigned order, uint64_t mark, enum zone_class class,
+		  alloc_flags_t flags, int64_t free);
+/* Mirrors zone_watermark_fast(): the allocator's variant (order-0 short cut, boosted retry). */
+bool watermark_fast(const struct model *m, const struct zone *z, unsigned order, uint64_t mark,
+		    enum zone_class class, alloc_flags_t flags, gfp_t gfp);
+
+/* Mirrors boost_watermark(): one trigger; true when the zone was boosted. */
+bool watermark_boost(struct model *m, struct zone *z);
+
+#endif
