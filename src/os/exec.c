@@ -3,11 +3,9 @@
 #include "os/exec.h"
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "os/evidence.h"
@@ -81,21 +79,11 @@ static int worker_died(struct exec *x, unsigned i, struct cl_error *err)
 			x->plan->step[i].name);
 }
 
-static int take_signal(struct exec *x, struct cl_error *err)
-{
-	struct signalfd_siginfo info;
-
-	if (read(x->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
-		return 0;
-	return cl_error(err, -EINTR, "stopped by %s", strsignal((int)info.ssi_signo));
-}
-
-/* The descriptors to watch: signals, then every worker. */
+/* The descriptors to watch: every worker, since any may die. */
 static unsigned watch_list(struct exec *x, const struct worker *w, struct pollfd *p, unsigned *step)
 {
 	unsigned n = 0;
 
-	p[n++] = (struct pollfd){.fd = x->signals, .events = POLLIN};
 	for (unsigned i = 0; i < x->plan->steps; i++) {
 		if (!x->worker[i])
 			continue;
@@ -110,6 +98,8 @@ static int look_around(struct exec *x, bool filling, struct cl_error *err)
 {
 	uint64_t now = now_ns();
 
+	if (x->run->stopped && x->run->stopped(x->run->arg))
+		return cl_error(err, -EINTR, "stopped");
 	if (x->trace && now - x->drained_ns > TRACE_PERIOD_NS) {
 		trace_drain(x->trace);
 		x->drained_ns = now;
@@ -137,9 +127,7 @@ int exec_wait(struct exec *x, struct worker *w, uint64_t timeout_ns, bool fillin
 			period = (int)((end - now + 999999) / 1000000);
 		if (poll(p, n, period) < 0 && errno != EINTR)
 			r = cl_error(err, -errno, "cannot wait: %s", strerror(errno));
-		if (!r && p[0].revents)
-			r = take_signal(x, err);
-		for (unsigned i = 1; i < n && !r; i++) {
+		for (unsigned i = 0; i < n && !r; i++) {
 			if (!p[i].revents)
 				continue;
 			if (x->worker[step[i]] == w && worker_receive(w, reply) == 0)
@@ -156,17 +144,6 @@ int exec_wait(struct exec *x, struct worker *w, uint64_t timeout_ns, bool fillin
 }
 
 /* ---- the run ------------------------------------------------------------------------------ */
-
-static int signals_open(sigset_t *old)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	pthread_sigmask(SIG_BLOCK, &set, old);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
 
 static void note_restored(struct exec *x, json_t *restored)
 {
@@ -234,15 +211,13 @@ int os_run(const struct os_run *run, json_t **record, struct cl_error *err)
 	uint64_t start = now_ns();
 	json_t *evidence = NULL;
 	int trace_fd, r;
-	sigset_t old;
 
 	*record = NULL;
 	x.worker = calloc(run->plan->steps + 1, sizeof(struct worker *));
 	x.steps = json_array();
 	x.notes = json_array();
-	x.signals = signals_open(&old);
 	trace_fd = trace_root();
-	r = x.worker && x.signals >= 0 ? 0 : cl_error(err, -ENOMEM, "out of memory");
+	r = x.worker ? 0 : cl_error(err, -ENOMEM, "out of memory");
 	if (!r)
 		r = run_all(&x, trace_fd, err);
 	if (!r)
@@ -250,9 +225,6 @@ int os_run(const struct os_run *run, json_t **record, struct cl_error *err)
 	r = x.worker ? clean_up(&x, r, err) : r;
 	if (trace_fd >= 0)
 		close(trace_fd);
-	if (x.signals >= 0)
-		close(x.signals);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!r) {
 		*record = json_pack("{s:o, s:I, s:b, s:n, s:o, s:O, s:O}", "kernel",
 				    evidence_kernel(), "wall_ns", (json_int_t)(now_ns() - start),

@@ -17,7 +17,6 @@ struct exec {
 	const struct plan *plan;
 	struct watchdog *dog;
 	struct trace *trace;    /* NULL: not traced, a note says why */
-	int signals;            /* signalfd of SIGINT and SIGTERM */
 	struct worker **worker; /* by the index of the step that made it */
 	uint64_t oom_kills;     /* when the step began */
 	uint64_t drained_ns;    /* when the trace was read last */
@@ -31,7 +30,7 @@ int step_run(struct exec *x, unsigned i, struct cl_error *err);
 void exec_note(struct exec *x, const char *text);
 
 /*
- * Wait until a worker answers (`w` NULL: until `timeout_ns` is over), watching for signals, the
+ * Wait until a worker answers (`w` NULL: until `timeout_ns` is over), watching for a stop, the
  * death of any worker, and the guard; reads the trace now and then. Returns 0 or the error.
  */
 int exec_wait(struct exec *x, struct worker *w, uint64_t timeout_ns, bool filling,

@@ -34,6 +34,8 @@ void memory_unmap(struct memory *m)
 {
 	if (m->reserve)
 		munmap(m->reserve, m->reserve_bytes);
+	table_free(m->place, m->place_bytes);
+	m->place = NULL;
 	m->reserve = m->base = NULL;
 	m->reserve_bytes = m->room = m->bytes = 0;
 	atomic_store(&m->shared->held_bytes, 0);

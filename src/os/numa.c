@@ -68,12 +68,11 @@ bool numa_has(int node)
 static int node_counter(int node, const char *name, uint64_t *bytes)
 {
 	struct counters c;
-	char path[64] = "/proc/meminfo", *text;
+	char path[64], *text;
 	size_t length;
 	int r;
 
-	if (node >= 0)
-		snprintf(path, sizeof(path), NODE_DIR "/node%d/meminfo", node);
+	snprintf(path, sizeof(path), NODE_DIR "/node%d/meminfo", node);
 	r = file_read(path, &text, &length);
 	if (r == -ENOENT && node == 0)
 		r = file_read("/proc/meminfo", &text, &length);
@@ -90,14 +89,34 @@ static int node_counter(int node, const char *name, uint64_t *bytes)
 	return r;
 }
 
+/*
+ * The machine is the sum of its nodes: /proc/meminfo of some virtual machines also counts memory
+ * that the host has not handed over yet.
+ */
+static int counter_sum(int node, const char *name, uint64_t *bytes)
+{
+	int id[PLAN_MAX_NODES], r = 0;
+	unsigned count = numa_nodes(id, PLAN_MAX_NODES);
+	uint64_t one;
+
+	if (node >= 0)
+		return node_counter(node, name, bytes);
+	*bytes = 0;
+	for (unsigned i = 0; i < count && !r; i++) {
+		r = node_counter(id[i], name, &one);
+		*bytes += r ? 0 : one;
+	}
+	return r;
+}
+
 int numa_free_bytes(int node, uint64_t *bytes)
 {
-	return node_counter(node, "MemFree", bytes);
+	return counter_sum(node, "MemFree", bytes);
 }
 
 int numa_total_bytes(int node, uint64_t *bytes)
 {
-	return node_counter(node, "MemTotal", bytes);
+	return counter_sum(node, "MemTotal", bytes);
 }
 
 static void cpu_add(void *arg, unsigned n)

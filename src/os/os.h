@@ -20,6 +20,7 @@
 struct os_run {
 	const struct plan *plan;
 	void (*step)(void *arg, const char *step); /* a step starts; may be NULL */
+	bool (*stopped)(void *arg); /* asked often; true: give up with -EINTR; may be NULL */
 	void *arg;
 	bool guard; /* host: watch MemAvailable and memory pressure, stop before others suffer */
 };

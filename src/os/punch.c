@@ -21,7 +21,7 @@
 /* A page of the memory: where it is in the mapping and in the machine. */
 struct page {
 	uint64_t pfn;
-	uint32_t index;
+	uint32_t index;  /* where it is in the mapping now */
 	uint32_t chosen; /* by the selection, before the action is applied */
 };
 
@@ -108,7 +108,8 @@ static void choose(struct memory *m, unsigned step, const struct step_punch *s)
 		struct page *g = &p->page[i];
 
 		if (s->select == PUNCH_POSITION)
-			g->chosen = g->index % s->modulo == s->residue;
+			g->chosen = (m->place ? m->place[g->index] : g->index) % s->modulo ==
+				    s->residue;
 		else if (s->select == PUNCH_PFN)
 			g->chosen = g->pfn % s->modulo == s->residue;
 		else if (s->select == PUNCH_RANDOM)

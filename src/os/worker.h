@@ -76,7 +76,9 @@ struct memory {
 	uint64_t room;  /* address space at base */
 	char *reserve;  /* the mapping around it, with a guard area on both sides */
 	uint64_t reserve_bytes;
-	int fd;               /* shmem or file, else -1 */
+	int fd;          /* shmem or file, else -1 */
+	uint32_t *place; /* of each page, its position when it was filled; NULL: unmoved */
+	uint64_t place_bytes;
 	uint64_t leave_bytes; /* fill: stop when so much is free; 0: fill `room` */
 	uint64_t bound_bytes;
 	struct team *team;
@@ -131,6 +133,12 @@ void table_free(void *table, uint64_t bytes);
 int amount_bytes(const struct amount *a, int node, uint64_t *bytes);
 
 void punch_free(struct punch *p);
+/*
+ * Move the pages together in the address space, in order, frames unchanged. Can it be done to
+ * this memory; do it. A failure leaves every page somewhere, with its place known.
+ */
+bool squeeze_can(const struct memory *m);
+int squeeze(struct memory *m);
 void pin_release_all(struct memory *m);
 /* Is there an io_uring to hold pins? */
 int pin_probe(struct cl_error *err);
