@@ -456,8 +456,11 @@ static int add_published(struct cl_scenario *s, const struct place *p, const cha
 {
 	struct scenario_published *list, new = {.line = p->line};
 	struct cl_error why = {0};
-	int r = check_measure(p, "[published]", key);
+	char where[SCENARIO_NAME + 16];
+	int r;
 
+	snprintf(where, sizeof(where), "[published %s]", variant);
+	r = check_measure(p, where, key);
 	if (r)
 		return r;
 	for (unsigned i = 0; i < s->published; i++)
@@ -489,9 +492,12 @@ static int add_step(struct cl_scenario *s, const struct ini_text *t, unsigned se
 	struct place p = {.s = s, .line = sec->line, .err = err};
 	const struct ini_key *first = NULL, *kind = NULL;
 	int r = check_name(&p, "step", sec->name, false), word;
+	char subject[SCENARIO_NAME + 8];
 
 	if (r)
 		return r;
+	if (s->steps == SCENARIO_STEPS)
+		return wrong(&p, "there are more than %d steps", SCENARIO_STEPS);
 	for (unsigned i = t->keys; i-- > 0;)
 		if (t->key[i].section == section) {
 			first = &t->key[i];
@@ -510,12 +516,11 @@ static int add_step(struct cl_scenario *s, const struct ini_text *t, unsigned se
 		wrong(&p, "kind is not the first key of step '%s'", sec->name);
 		return cl_error_hint(err, -EINVAL, "the other keys depend on it");
 	}
-	r = check_value(&p, o, "kind", kind->value);
+	snprintf(subject, sizeof(subject), "%s.kind", sec->name);
+	r = check_value(&p, o, subject, kind->value);
 	if (r)
 		return r;
 	word = option_word(o->words, kind->value);
-	if (s->steps == SCENARIO_STEPS)
-		return wrong(&p, "there are more than %d steps", SCENARIO_STEPS);
 	s->step[s->steps] = (struct scenario_step){.name = strdup(sec->name),
 						   .kind = (enum step_kind)word,
 						   .line = sec->line};
@@ -531,7 +536,6 @@ static int add_variant(struct cl_scenario *s, const struct ini_section *sec, str
 		return r;
 	if (s->variants == SCENARIO_VARIANTS)
 		return wrong(&p, "there are more than %d variants", SCENARIO_VARIANTS);
-	s->declared_variants = true;
 	s->variant[s->variants] =
 		(struct scenario_variant){.name = strdup(sec->name), .line = sec->line};
 	return s->variant[s->variants++].name ? 0 : no_memory(err);
@@ -597,7 +601,7 @@ int assign_sections(struct cl_scenario *s, const struct ini_text *t, struct cl_e
 		struct place p = {.s = s, .line = sec->line, .err = err};
 		int r;
 
-		if (!strcmp(sec->type, "serialized") && i + 1 == t->sections)
+		if (s->shipped && !strcmp(sec->type, "serialized") && i + 1 == t->sections)
 			continue; /* scenario.c reads it */
 		r = check_section(&p, sec);
 		for (unsigned j = 0; !r && j < i; j++)

@@ -59,7 +59,9 @@ static int check_bytes(struct reader *r, const char *line, size_t length)
 		if ((c < ' ' && c != '\t') || c == 0x7f) {
 			r->failed = cl_error_at(r->err, -EINVAL, r->file, r->line,
 						"byte 0x%02x is not text", c);
-			return cl_error_hint(r->err, r->failed, "scenario files are text in UTF-8");
+			return cl_error_hint(r->err, r->failed, "%s",
+					     c == '\r' ? "lines end with a line feed"
+						       : "scenario files are text in UTF-8");
 		}
 	}
 	string = json_stringn(line, length);

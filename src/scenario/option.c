@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "scenario/option.h"
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 #include "util/util.h"
 
@@ -46,7 +47,7 @@ const struct option option_table[] = {
 	{MACHINE("nodes", node_bytes), .type = OPT_SIZES,
 	 .count_offset = offsetof(struct machine, nodes), .flags = OPTION_SCALES, .min = 16 * MIB,
 	 .max = SIZE_LIMIT, .align = MIB, .fallback = "1G",
-	 .help = "Memory of each NUMA node, node 0 first. The host backend runs on the nodes that "
+	 .help = "Memory of each NUMA node, one size for each, node 0 first. The host backend runs on the nodes that "
 		 "are there and ignores this.",
 	 .mirrors = "/sys/devices/system/node/nodeN"},
 	{MACHINE("cpus", cpus), .type = OPT_UINT, .min = 1, .max = 4096, .fallback = "2",
@@ -439,6 +440,32 @@ int option_word(const char *words, const char *word)
 	return -1;
 }
 
+char *option_limit(const struct option *o, uint64_t limit, char *buf, size_t size)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = {
+		{MINUTE_NS, "min"}, {1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"},
+	};
+	unsigned u = 0;
+
+	switch (o->type) {
+	case OPT_AMOUNT:
+	case OPT_SIZE:
+	case OPT_SIZES:
+		return size_print(limit, buf, size);
+	case OPT_DURATION:
+		while (limit % units[u].ns)
+			u++;
+		snprintf(buf, size, "%" PRIu64 "%s", limit / units[u].ns, units[u].name);
+		return buf;
+	default:
+		snprintf(buf, size, "%" PRIu64, limit);
+		return buf;
+	}
+}
+
 const char *option_type_help(const struct option *o)
 {
 	switch (o->type) {
@@ -447,12 +474,12 @@ const char *option_type_help(const struct option *o)
 	case OPT_SIZE:
 		return "a size such as 300M or 24G";
 	case OPT_SIZES:
-		return "sizes such as 24G, 8G, one for each node";
+		return "a list of sizes such as 24G, 8G";
 	case OPT_UINT:
 	case OPT_UINT64:
 		return "a whole number";
 	case OPT_UINTS:
-		return "whole numbers such as 3, 1";
+		return "a list of whole numbers such as 3, 1";
 	case OPT_DURATION:
 		return "a time such as 250ms, 2s or 10min";
 	case OPT_SHARE:
@@ -460,7 +487,7 @@ const char *option_type_help(const struct option *o)
 	case OPT_NODE:
 		return "a node number";
 	case OPT_NODES:
-		return "node numbers such as 0, 1";
+		return "a list of nodes such as 0, 1";
 	case OPT_STEP:
 		return "the name of an earlier step";
 	case OPT_NAME:
@@ -468,9 +495,9 @@ const char *option_type_help(const struct option *o)
 	case OPT_PATH:
 		return "a file below /proc or /sys";
 	case OPT_MEASURES:
-		return "measures such as populate.compact_stall";
+		return "a list of measures such as populate.compact_stall";
 	case OPT_NUMBERS:
-		return "up to eight numbers";
+		return "a list of up to eight numbers";
 	case OPT_RELATION:
 		return "a relation";
 	case OPT_BOOL:

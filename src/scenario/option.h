@@ -96,6 +96,9 @@ const char *option_section_help(enum option_section section);
 /* What the type's values look like, for people, such as "size such as 300M". */
 const char *option_type_help(const struct option *o);
 
+/* `min` or `max` of a row, as one would write it. Returns buf. */
+char *option_limit(const struct option *o, uint64_t limit, char *buf, size_t size);
+
 /*
  * "Did you mean": feed candidates, then ask. A candidate counts when it is one slip
  * away, or two in words of six letters and more.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The option table for people: text for the terminal, mdoc for the manual. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "scenario/option.h"
@@ -56,25 +55,12 @@ static void print_kinds(FILE *to, unsigned kinds)
 
 static void print_limits(FILE *to, const struct option *o)
 {
-	char buf[2][32];
+	char min[32], max[32], align[32];
 
-	switch (o->type) {
-	case OPT_AMOUNT:
-	case OPT_SIZE:
-	case OPT_SIZES:
-		fprintf(to, ", %s to %s", size_print(o->min, buf[0], sizeof(buf[0])),
-			size_print(o->max, buf[1], sizeof(buf[1])));
-		if (o->align)
-			fprintf(to, " in steps of %s",
-				size_print(o->align, buf[0], sizeof(buf[0])));
-		break;
-	case OPT_DURATION:
-		fprintf(to, ", %s to %s", duration_print((double)o->min, buf[0], sizeof(buf[0])),
-			duration_print((double)o->max, buf[1], sizeof(buf[1])));
-		break;
-	default:
-		fprintf(to, ", %" PRIu64 " to %" PRIu64, o->min, o->max);
-	}
+	fprintf(to, ", %s to %s", option_limit(o, o->min, min, sizeof(min)),
+		option_limit(o, o->max, max, sizeof(max)));
+	if (o->align)
+		fprintf(to, " in steps of %s", size_print(o->align, align, sizeof(align)));
 }
 
 /* What a value looks like, in one line: form, limits, default. NULL without memory. */

@@ -93,7 +93,7 @@ static bool is_skipped(const struct plan_context *c, int step)
 	return a && !strcmp(a->value, "yes");
 }
 
-/* `of = STEP`: to the index in the plan. */
+/* `of = STEP`: to the index in the plan. No step can name itself: no kind may name its own. */
 static int resolve_reference(const struct plan_context *c, const struct option *o, int step,
 			     struct step *out)
 {
@@ -104,9 +104,7 @@ static int resolve_reference(const struct plan_context *c, const struct option *
 	if (!a)
 		return 0;
 	target = scenario_step_find(c->s, a->value);
-	if (target == step)
-		assignment_error(c->s, a, c->err, "%s: the step names itself", a->key);
-	else if (target > step)
+	if (target > step)
 		assignment_error(c->s, a, c->err, "%s: step '%s' comes later, on line %d", a->key,
 				 a->value, c->s->step[target].line);
 	else if (c->index[target] < 0)
@@ -115,7 +113,7 @@ static int resolve_reference(const struct plan_context *c, const struct option *
 		*index = (unsigned)c->index[target];
 		return 0;
 	}
-	if (target >= step)
+	if (target > step)
 		return cl_error_hint(c->err, -EINVAL, "it must name an earlier step");
 	return cl_error_hint(c->err, -EINVAL, "skip this step too");
 }

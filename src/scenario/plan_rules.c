@@ -107,9 +107,9 @@ static int check_fits(const struct plan_context *c, const struct plan *p, unsign
 	size_print(a->bytes, want, sizeof(want));
 	size_print(there, have, sizeof(have));
 	if (node == PLAN_NODE_ANY)
-		blame(c, p, i, key, "%s of a machine with %s", want, have);
+		blame(c, p, i, key, "%s is not less than the machine's %s", want, have);
 	else
-		blame(c, p, i, key, "%s of node %d, which has %s", want, node, have);
+		blame(c, p, i, key, "%s is not less than the %s of node %d", want, have, node);
 	return cl_error_hint(c->err, -EINVAL, "see machine.nodes");
 }
 
@@ -207,6 +207,10 @@ static int check_fault(const struct plan_context *c, struct plan *p, unsigned i)
 	}
 	while (weights < PLAN_MAX_NODES && f->weights[weights])
 		weights++;
+	if (f->policy == POLICY_WEIGHTED && !weights) {
+		blame(c, p, i, "weights", "policy = weighted needs 'weights'");
+		return cl_error_hint(c->err, -EINVAL, "such as weights = 3, 1");
+	}
 	if (f->policy == POLICY_WEIGHTED && weights != f->nodes.count) {
 		blame(c, p, i, "weights", "%u weights for %u nodes", weights, f->nodes.count);
 		return cl_error_hint(c->err, -EINVAL, "give one weight for each of 'nodes'");
@@ -255,12 +259,18 @@ static int check_set(const struct plan_context *c, const struct plan *p, unsigne
 	return cl_error_hint(c->err, -EINVAL, "give it a key such as thp.defrag = always");
 }
 
+/* Without a disk the backend says so when it comes to it; other backends need none. */
 static int check_write(const struct plan_context *c, const struct plan *p, unsigned i)
 {
-	if (c->backend != BACKEND_GUEST || p->step[i].write.size.bytes <= p->machine.disk_bytes)
+	uint64_t size = p->step[i].write.size.bytes;
+	char want[32], have[32];
+
+	if (c->backend != BACKEND_GUEST || !p->machine.disk_bytes || size < p->machine.disk_bytes)
 		return 0;
-	blame(c, p, i, "size", "more than the scratch disk of the guest");
-	return cl_error_hint(c->err, -EINVAL, "set machine.disk");
+	blame(c, p, i, "size", "%s is not less than the scratch disk's %s",
+	      size_print(size, want, sizeof(want)),
+	      size_print(p->machine.disk_bytes, have, sizeof(have)));
+	return cl_error_hint(c->err, -EINVAL, "see machine.disk");
 }
 
 int plan_check_step(const struct plan_context *c, struct plan *p, unsigned i)

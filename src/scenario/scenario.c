@@ -210,8 +210,8 @@ static int scenario_fill(struct cl_scenario *s, const char *text, size_t length,
 	return r ? r : check_all(s, err);
 }
 
-int cl_scenario_parse(const char *text, unsigned long length, const char *name,
-		      struct cl_scenario **out, struct cl_error *err)
+static int scenario_parse(const char *text, size_t length, const char *name, bool shipped,
+			  struct cl_scenario **out, struct cl_error *err)
 {
 	struct cl_scenario *s = calloc(1, sizeof(*s));
 	int r;
@@ -219,6 +219,7 @@ int cl_scenario_parse(const char *text, unsigned long length, const char *name,
 	*out = NULL;
 	if (!s)
 		return cl_error(err, -ENOMEM, "out of memory");
+	s->shipped = shipped;
 	s->scale = 1;
 	s->file = strdup(name);
 	s->name = scenario_name_of(name);
@@ -230,6 +231,12 @@ int cl_scenario_parse(const char *text, unsigned long length, const char *name,
 	}
 	*out = s;
 	return 0;
+}
+
+int cl_scenario_parse(const char *text, unsigned long length, const char *name,
+		      struct cl_scenario **out, struct cl_error *err)
+{
+	return scenario_parse(text, length, name, true, out, err);
 }
 
 /* What is at `path` should be a file (or a pipe) of a sensible size. */
@@ -269,7 +276,7 @@ int cl_scenario_load(const char *path, struct cl_scenario **out, struct cl_error
 	if (length > SCENARIO_BYTES)
 		r = cl_error_at(err, -EINVAL, path, 0, "the file is larger than 1 MiB");
 	else
-		r = cl_scenario_parse(text, length, path, out, err);
+		r = scenario_parse(text, length, path, false, out, err);
 	free(text);
 	return r;
 }

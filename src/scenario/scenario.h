@@ -64,7 +64,7 @@ struct cl_scenario {
 	char sha256[65];
 	unsigned scale; /* divisor, 1 when none */
 	unsigned steps, variants, assignments, published, checks, sets;
-	bool declared_variants; /* else there is one that the file does not name */
+	bool shipped; /* may end in what scenario_serialize() adds */
 	struct scenario_step step[SCENARIO_STEPS];
 	struct scenario_variant variant[SCENARIO_VARIANTS];
 	struct assignment *assignment;

@@ -46,21 +46,8 @@ static int outside(const struct option *o, const char *text, struct cl_error *er
 {
 	char min[32], max[32];
 
-	switch (o->type) {
-	case OPT_AMOUNT:
-	case OPT_SIZE:
-	case OPT_SIZES:
-		size_print(o->min, min, sizeof(min));
-		size_print(o->max, max, sizeof(max));
-		break;
-	case OPT_DURATION:
-		duration_print((double)o->min, min, sizeof(min));
-		duration_print((double)o->max, max, sizeof(max));
-		break;
-	default:
-		snprintf(min, sizeof(min), "%" PRIu64, o->min);
-		snprintf(max, sizeof(max), "%" PRIu64, o->max);
-	}
+	option_limit(o, o->min, min, sizeof(min));
+	option_limit(o, o->max, max, sizeof(max));
 	return cl_error(err, -EINVAL, "'%s' is outside %s to %s", text, min, max);
 }
 
