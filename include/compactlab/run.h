@@ -30,15 +30,26 @@ struct cl_run_options {
 	bool have_seed;
 	unsigned jobs;         /* runs at the same time; 0: as many as the backend finds right */
 	const char *keep_logs; /* directory that receives console logs of guests, or NULL */
-	/* Called on the runner's thread; `arg` is handed through. May be NULL. */
+	/*
+	 * Called on the thread that called cl_run(), as are the others below; `arg` is
+	 * handed through. Besides at every event it is called about four times a second
+	 * with the latest one, so that a caller can show time passing. May be NULL.
+	 */
 	void (*progress)(void *arg, const struct cl_progress *p);
 	void *arg;
 	/*
 	 * Called with each record as it completes, a JSON object on one line without
-	 * newline, so that a caller can append it to a file at once. May be NULL.
-	 * A negative return stops the run and is returned by cl_run().
+	 * newline, so that a caller can append it to a file at once. Records come in
+	 * plan order: with several jobs, one that is early waits for those before it.
+	 * May be NULL. A negative return stops the run and is returned by cl_run().
 	 */
 	int (*record)(void *arg, const char *json_line);
+	/*
+	 * Asked between runs and about four times a second. Once it says true, no further
+	 * run starts, those under way are given up as soon as the backend can, and
+	 * cl_run() returns -EINTR. May be NULL.
+	 */
+	bool (*stopped)(void *arg);
 };
 
 /*
@@ -51,6 +62,19 @@ struct cl_run_options {
  */
 int cl_run(const struct cl_scenario *s, const struct cl_run_options *options,
 	   struct cl_results **out, struct cl_error *err);
+
+/* Say in plain words what cl_run() would do with the same arguments. Runs nothing. */
+int cl_run_describe(FILE *to, const struct cl_scenario *s, const struct cl_run_options *options,
+		    struct cl_error *err);
+
+/* What there is to choose from; NULL behind the last one. */
+struct cl_choice {
+	const char *name;
+	const char *help; /* one line */
+};
+const struct cl_choice *cl_backend_get(unsigned i);
+const char *cl_backend_default(void);
+const struct cl_choice *cl_policy_get(unsigned i);
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,8 @@ struct backend_run {
 	const char *keep_logs;              /* directory for console logs, or NULL */
 	/* Called when a step starts; any thread. May be NULL. */
 	void (*step)(void *arg, const char *step);
+	/* True once the run should be given up: return -EINTR soon. Any thread. May be NULL. */
+	bool (*stopped)(void *arg);
 	void *arg;
 };
 
@@ -35,7 +37,10 @@ struct backend {
 	 * seed, repeat, version). Called from several threads when jobs() > 1.
 	 */
 	int (*run)(const struct backend_run *run, json_t **record, struct cl_error *err);
-	/* How many runs of this plan make sense at the same time here. */
+	/*
+	 * How many runs of this plan make sense at the same time here. Where this says 1,
+	 * run() is never called twice at the same time, whatever the user asks for.
+	 */
 	unsigned (*jobs)(const struct backend_run *run);
 };
 

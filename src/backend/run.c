@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/run.h"
+#include "backend/layout.h"
+#include "backend/pool.h"
+#include "scenario/option.h"
+#include <errno.h>
+#include <string.h>
+
+static const struct cl_choice backends[] = {
+	{"guest", "a Linux kernel of your choice in QEMU, on nodes as the scenario describes them"},
+	{"host", "the kernel of this machine, as root, leaving memory for others"},
+	{NULL, NULL},
+};
+
+static const struct cl_choice policies[] = {
+	{"mainline", "the kernel as it is"},
+	{NULL, NULL},
+};
+
+const struct cl_choice *cl_backend_get(unsigned i)
+{
+	return i < sizeof(backends) / sizeof(backends[0]) - 1 ? &backends[i] : NULL;
+}
+
+const char *cl_backend_default(void)
+{
+	return backend_default;
+}
+
+const struct cl_choice *cl_policy_get(unsigned i)
+{
+	return i < sizeof(policies) / sizeof(policies[0]) - 1 ? &policies[i] : NULL;
+}
+
+int run_backend(const struct cl_run_options *options, const struct backend **out,
+		struct cl_error *err)
+{
+	const char *name = options->backend ? options->backend : backend_default;
+	struct suggestion s = {.word = name};
+
+	*out = backend_find(name);
+	if (*out)
+		return 0;
+	for (unsigned i = 0; cl_backend_get(i); i++)
+		suggestion_consider(&s, cl_backend_get(i)->name);
+	cl_error(err, -EINVAL, "there is no backend '%s'", name);
+	if (s.best)
+		return cl_error_hint(err, -EINVAL, "did you mean %s?", s.best);
+	return cl_error_hint(err, -EINVAL, "there are guest and host");
+}
+
+/* Records move from the layout into the results, in plan order. */
+static int collect(struct layout *l, struct cl_results *r, struct cl_error *err)
+{
+	for (unsigned i = 0; i < l->jobs; i++) {
+		json_t *record = l->job[i].record;
+
+		l->job[i].record = NULL;
+		if (record && results_add(r, record))
+			return cl_error(err, -ENOMEM, "no memory for the records");
+	}
+	return 0;
+}
+
+static int run_layout(struct layout *l, struct cl_results *results, struct cl_error *err)
+{
+	struct cl_error collecting;
+	int r = layout_probe(l, results, err), e;
+
+	if (r)
+		return r;
+	r = pool_run(l, err);
+	e = collect(l, results, &collecting);
+	if (!r && e) {
+		r = e;
+		if (err)
+			*err = collecting;
+	}
+	return r;
+}
+
+int run_on(const struct backend *b, const struct cl_scenario *s,
+	   const struct cl_run_options *options, struct cl_results **out, struct cl_error *err)
+{
+	struct layout l;
+	int r;
+
+	*out = results_new();
+	if (!*out)
+		return cl_error(err, -ENOMEM, "no memory for the results");
+	r = cl_check_validate(s, b->name, err);
+	if (!r)
+		r = layout_make(b, s, options, &l, err);
+	if (r)
+		return r;
+	r = run_layout(&l, *out, err);
+	layout_free(&l);
+	return r;
+}
+
+int cl_run(const struct cl_scenario *s, const struct cl_run_options *options,
+	   struct cl_results **out, struct cl_error *err)
+{
+	const struct backend *b;
+	int r = run_backend(options, &b, err);
+
+	if (r) {
+		*out = results_new();
+		return r;
+	}
+	return run_on(b, s, options, out, err);
+}
