@@ -37,7 +37,11 @@ void cl_scenario_free(struct cl_scenario *s);
 /* Apply one "section.key=value" with the highest rank, as --set does. */
 int cl_scenario_set(struct cl_scenario *s, const char *assignment, struct cl_error *err);
 
-/* Divide every absolute size and count that scales by `divisor` (--scale 1/N). */
+/*
+ * Divide every absolute size and count that scales by `divisor` (--scale 1/N), whatever
+ * section it is from. What cl_scenario_set() gave, before or after, is not divided. A
+ * value that becomes too small is an error when a run is planned.
+ */
 int cl_scenario_scale(struct cl_scenario *s, unsigned divisor, struct cl_error *err);
 
 const char *cl_scenario_name(const struct cl_scenario *s);   /* file name without .ini */

@@ -190,45 +190,49 @@ static void text_end(const struct printer *p)
 	fputc('\n', p->to);
 }
 
-/* mdoc(7) text: backslashes doubled, a new line for each sentence, none that starts as a macro. */
-static void man_text(FILE *to, const char *text)
+/*
+ * mdoc(7) text: a line for each sentence, none longer than WIDTH, none that starts like
+ * a macro.
+ */
+static void man_text(FILE *to, const char *text, size_t column)
 {
-	bool start = true;
+	while (*text) {
+		size_t length = strcspn(text, " ");
+		bool sentence = text[length] && text[length - 1] == '.';
 
-	for (const char *p = text; *p; p++) {
-		if (start && (*p == '.' || *p == '\''))
-			fputs("\\&", to);
-		start = false;
-		if (*p == '\\') {
-			fputs("\\e", to);
-		} else if ((p[0] == '.' || p[0] == ':') && p[1] == ' ' && p > text + 3 &&
-			   (p[0] == '.')) {
-			fputs(".\n", to);
-			p++;
-			start = true;
-		} else {
-			fputc(*p, to);
+		if (column && column + 1 + length > WIDTH) {
+			fputc('\n', to);
+			column = 0;
+		} else if (column) {
+			fputc(' ', to);
+			column++;
 		}
+		if (!column && (*text == '.' || *text == '\''))
+			fputs("\\&", to);
+		fprintf(to, "%.*s%s", (int)length, text, sentence ? "\n" : "");
+		column = sentence ? 0 : column + length;
+		text += length + strspn(text + length, " ");
 	}
 	fputc('\n', to);
 }
 
 static void man_group(const struct printer *p, const char *title, const char *summary)
 {
-	fprintf(p->to, ".Ss %s\n", title);
-	man_text(p->to, summary);
+	/* The escape keeps a bracket at the end from being taken for punctuation. */
+	fprintf(p->to, ".Ss %s\\&\n", title);
+	man_text(p->to, summary, 0);
 	fputs(".Bl -tag -width Ds\n", p->to);
 }
 
 static void man_option(const struct printer *p, const struct option *o, const char *values)
 {
 	fprintf(p->to, ".It Cm %s\n", o->key);
-	man_text(p->to, o->help);
-	fputs(".br\nValue: ", p->to);
-	man_text(p->to, values);
+	man_text(p->to, o->help, 0);
+	fputs(".br\nValue:", p->to);
+	man_text(p->to, values, 6);
 	if (o->mirrors) {
-		fputs(".br\nLinux: ", p->to);
-		man_text(p->to, o->mirrors);
+		fputs(".br\nLinux:", p->to);
+		man_text(p->to, o->mirrors, 6);
 	}
 }
 

@@ -219,7 +219,7 @@ struct plan {
 	uint64_t seed;         /* of this repeat: base seed + repeat */
 	unsigned repeat;       /* 0-based */
 	struct machine machine;
-	unsigned steps;
+	unsigned steps; /* without those that say skip = yes */
 	struct step *step;
 };
 
@@ -264,6 +264,7 @@ const struct published *scenario_published_get(const struct cl_scenario *s, unsi
 /*
  * Checks as text, for one backend: `[on BACKEND] check.NAME = off` removes one and
  * any other value replaces the relation. `*file` and `*line` say where it was written.
+ * The caller frees *out; the strings in it belong to the scenario.
  */
 struct check_line {
 	const char *name;

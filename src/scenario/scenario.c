@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <sha256.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 const char *const scenario_backends[BACKENDS] = {"model", "guest", "host"};
 
 #define SCALE_LIMIT 65536
-#define SET_BYTES   (INI_TEXT_LINE - 10) /* so that a file can carry it */
+#define SET_BYTES   (INI_TEXT_LINE - 10) /* key and value, so that a line can carry them */
 
 int scenario_step_find(const struct cl_scenario *s, const char *name)
 {
@@ -92,6 +93,36 @@ static void encode_path(FILE *to, const char *path)
 	fputc('\n', to);
 }
 
+static bool is_utf8(const char *text)
+{
+	json_t *string = json_string(text);
+
+	json_decref(string);
+	return string != NULL;
+}
+
+/*
+ * What one line of a file could not say is refused: a plan must be the same in
+ * another process.
+ */
+static int check_set(const char *key, const char *value, struct cl_error *err)
+{
+	for (const char *p = value; *p; p++)
+		if (iscntrl((unsigned char)*p))
+			return cl_error_at(err, -EINVAL, "--set", 0,
+					   "%s holds the byte 0x%02x, which is not text", key,
+					   (unsigned char)*p);
+	if (!is_utf8(value))
+		return cl_error_at(err, -EINVAL, "--set", 0, "%s is not valid UTF-8", key);
+	if (strlen(key) + strlen(value) > SET_BYTES)
+		return cl_error_at(err, -EINVAL, "--set", 0, "'%.40s...' has more than %d bytes",
+				   key, SET_BYTES);
+	if (*value == ';' || strstr(value, " ;"))
+		return cl_error_at(err, -EINVAL, "--set", 0,
+				   "%s holds ';', which starts a comment in scenario files", key);
+	return 0;
+}
+
 static int read_serialized(struct cl_scenario *s, const struct ini_text *t, struct cl_error *err)
 {
 	for (unsigned i = 0; i < t->keys; i++) {
@@ -119,7 +150,9 @@ static int read_serialized(struct cl_scenario *s, const struct ini_text *t, stru
 		} else if (!strcmp(k->key, "scale")) {
 			r = cl_scenario_scale(s, (unsigned)strtoul(k->value, NULL, 10), err);
 		} else {
-			r = assign_set(s, k->key, k->value, err);
+			r = check_set(k->key, k->value, err);
+			if (!r)
+				r = assign_set(s, k->key, k->value, err);
 		}
 		if (r)
 			return r;
@@ -318,26 +351,9 @@ static char *trim(char *text)
 	return text;
 }
 
-/* What a file could not say is refused: a plan must be the same in another process. */
-static int check_set(const char *text, const char *value, struct cl_error *err)
-{
-	for (const char *p = text; *p; p++)
-		if (iscntrl((unsigned char)*p))
-			return cl_error_at(err, -EINVAL, "--set", 0, "byte 0x%02x is not text",
-					   (unsigned char)*p);
-	if (strlen(text) > SET_BYTES)
-		return cl_error_at(err, -EINVAL, "--set", 0, "'%.40s...' has more than %d bytes",
-				   text, SET_BYTES);
-	if (*value == ';' || strstr(value, " ;"))
-		return cl_error_at(err, -EINVAL, "--set", 0,
-				   "'%s' holds ';', which starts a comment in scenario files",
-				   text);
-	return 0;
-}
-
 int cl_scenario_set(struct cl_scenario *s, const char *assignment, struct cl_error *err)
 {
-	char *copy = strdup(assignment), *equals = copy ? strchr(copy, '=') : NULL, *value;
+	char *copy = strdup(assignment), *equals = copy ? strchr(copy, '=') : NULL, *key, *value;
 	int r;
 
 	if (!copy)
@@ -349,10 +365,11 @@ int cl_scenario_set(struct cl_scenario *s, const char *assignment, struct cl_err
 		return -EINVAL;
 	}
 	*equals = '\0';
+	key = trim(copy);
 	value = trim(equals + 1);
-	r = check_set(assignment, value, err);
+	r = check_set(key, value, err);
 	if (!r)
-		r = assign_set(s, trim(copy), value, err);
+		r = assign_set(s, key, value, err);
 	free(copy);
 	return r;
 }
