@@ -26,6 +26,10 @@ struct exec {
 /* Run step i and add its record. Errors name the step, the file and the line. */
 int step_run(struct exec *x, unsigned i, struct cl_error *err);
 
+/* Do the kernel's counters confirm what a pin or unpin step did? */
+int step_check_pins(enum step_kind kind, const struct measure *before, const struct measure *after,
+		    const struct worker_reply *reply, struct cl_error *err);
+
 /* Add a note once. */
 void exec_note(struct exec *x, const char *text);
 

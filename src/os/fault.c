@@ -10,7 +10,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Whole huge pages each, the remainder dealt to the first ones; the tail goes to the last. */
+/* Whole huge pages each, the remainder dealt to the first ones. */
 static void share(const struct memory *m, unsigned threads, unsigned thread, uint64_t *from,
 		  uint64_t *to)
 {
@@ -18,8 +18,6 @@ static void share(const struct memory *m, unsigned threads, unsigned thread, uin
 
 	*from = (each * thread + (thread < more ? thread : more)) * HUGE_BYTES;
 	*to = *from + (each + (thread < more)) * HUGE_BYTES;
-	if (thread == threads - 1)
-		*to = m->room;
 }
 
 static int fault_work(void *arg, unsigned thread)
@@ -93,6 +91,7 @@ static int fault_prepare(struct memory *m, unsigned step, struct worker_reply *r
 	r = amount_bytes(&f->size, node, &bytes);
 	if (r || !bytes)
 		return cl_error(err, r ? r : -EINVAL, "size comes to less than one page");
+	bytes = (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
 	r = memory_reserve(m, bytes, err);
 	if (r)
 		return r;

@@ -115,7 +115,7 @@ static void choose(struct memory *m, unsigned step, const struct step_punch *s)
 		else if (s->select == PUNCH_RANDOM)
 			g->chosen = random_below(&draws, 1000000) < s->share_ppm;
 	}
-	if (s->select == PUNCH_PFN || s->select == PUNCH_PAGEBLOCK)
+	if (s->select != PUNCH_POSITION)
 		qsort(p->page, p->count, sizeof(*p->page), by_pfn);
 	if (s->select == PUNCH_PAGEBLOCK)
 		choose_blocks(p, s->residue);

@@ -116,19 +116,13 @@ static void record_reply(struct exec *x, json_t *record, enum step_kind kind,
 
 /* ---- steps that a worker does --------------------------------------------------------- */
 
-/* Do the kernel's own counters confirm the pins? */
-static int check_pins(struct exec *x, enum step_kind kind, const struct span *s,
-		      const struct worker_reply *reply, struct cl_error *err)
+int step_check_pins(enum step_kind kind, const struct measure *before, const struct measure *after,
+		    const struct worker_reply *reply, struct cl_error *err)
 {
-	int64_t took = measure_grew(&s->before, &s->after, "nr_foll_pin_acquired");
-	int64_t gave = measure_grew(&s->before, &s->after, "nr_foll_pin_released");
+	int64_t took = measure_grew(before, after, "nr_foll_pin_acquired");
+	int64_t gave = measure_grew(before, after, "nr_foll_pin_released");
 	int64_t want = (int64_t)reply->pin_references;
-	uint64_t any;
 
-	if (!counters_get(&s->after.vmstat, "nr_foll_pin_acquired", &any)) {
-		exec_note(x, "this kernel does not count pins; they were not checked");
-		return 0;
-	}
 	if (kind == STEP_PIN &&
 	    (took < (int64_t)reply->pinned_pages || took - gave < want - want / 100))
 		return cl_error(err, -EIO,
@@ -138,6 +132,19 @@ static int check_pins(struct exec *x, enum step_kind kind, const struct span *s,
 	if (kind == STEP_UNPIN && gave < want)
 		return cl_error(err, -EIO, "%lld pins should be gone, but the kernel counted %lld",
 				(long long)want, (long long)gave);
+	return 0;
+}
+
+static int confirm_pins(struct exec *x, enum step_kind kind, const struct span *s,
+			const struct worker_reply *reply, struct cl_error *err)
+{
+	uint64_t any;
+
+	if (kind != STEP_PIN && kind != STEP_UNPIN)
+		return 0;
+	if (counters_get(&s->after.vmstat, "nr_foll_pin_acquired", &any))
+		return step_check_pins(kind, &s->before, &s->after, reply, err);
+	exec_note(x, "this kernel does not count pins; they were not checked");
 	return 0;
 }
 
@@ -157,8 +164,8 @@ static int worker_step(struct exec *x, unsigned i, json_t *record, struct cl_err
 	time_ns = reply.time_ns;
 	if (!r)
 		r = span_close(x, &s, err);
-	if (!r && (kind == STEP_PIN || kind == STEP_UNPIN))
-		r = check_pins(x, kind, &s, &reply, err);
+	if (!r)
+		r = confirm_pins(x, kind, &s, &reply, err);
 	/* Steps without a verification of their own answer with nothing; keep what they told. */
 	after = reply;
 	if (!r && kind != STEP_UNPIN && kind != STEP_RELEASE)
@@ -399,15 +406,14 @@ static int local_step(struct exec *x, unsigned i, json_t *record, struct cl_erro
 /* "step NAME: ..." at the step's line, unless the error knows a better place. */
 static int step_error(const struct plan *p, const struct step *s, int r, struct cl_error *err)
 {
-	char what[sizeof(err->what)], hint[sizeof(err->hint)];
+	struct cl_error was;
 
 	if (!err)
 		return r;
-	memcpy(what, err->what, sizeof(what));
-	memcpy(hint, err->hint, sizeof(hint));
-	cl_error_at(err, r, err->line ? err->file : p->file, err->line ? err->line : s->line,
-		    "step %s: %.900s", s->name, what);
-	memcpy(err->hint, hint, sizeof(hint));
+	was = *err;
+	cl_error_at(err, r, was.line ? was.file : p->file, was.line ? was.line : s->line,
+		    "step %s: %.900s", s->name, was.what);
+	memcpy(err->hint, was.hint, sizeof(was.hint));
 	return r;
 }
 
