@@ -85,14 +85,13 @@ static char *machine_line(const struct column *c)
 	return text;
 }
 
+/* Said where the column's label does not. */
 static char *policy_line(const struct column *c)
 {
 	const char *policy = record_text(c->record[0], "policy");
 
-	if (!*policy || !strcmp(policy, "mainline"))
+	if (!*policy || !strcmp(policy, "mainline") || !strcmp(policy, c->label))
 		return strdup("");
-	if (!strcmp(policy, c->label))
-		return strdup(policy);
 	return format("%s in %s", policy, c->label);
 }
 

@@ -4,7 +4,7 @@
 /* The lines above a table: on what the numbers were measured, as the records say. */
 #include "result/columns.h"
 
-/* backend, kernel, machine, policy where one is not mainline, repeats and seeds. */
+/* backend, kernel, machine, policy where the label does not say it, repeats and seeds. */
 int heading_print(FILE *to, const struct columns *c);
 
 /* Notes of the results, then those of the records, each once; nothing when none. */

@@ -42,13 +42,16 @@ int measures_listed(char *const *show, unsigned shows, const char *step, struct 
 	return r;
 }
 
-/* Was it measured, and is it something else than 0, in any repeat of any column? */
+/* Was it measured, and is it worth a row, in any repeat of any column? 1 run goes without saying.
+ */
 static bool moved(const struct columns *c, const char *step, const char *name)
 {
+	double plain = strcmp(name, "runs") ? 0 : 1;
 	struct stat_summary s;
 
 	for (unsigned i = 0; i < c->count; i++)
-		if (!column_measure(&c->item[i], step, name, &s) && (s.min != 0 || s.max != 0))
+		if (!column_measure(&c->item[i], step, name, &s) &&
+		    (s.min != plain || s.max != plain))
 			return true;
 	return false;
 }

@@ -27,6 +27,20 @@ static const struct published *published_find(const struct cl_scenario *s, const
 	return NULL;
 }
 
+static bool has_column(const struct columns *c, unsigned count, const char *variant)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (!strcmp(c->item[i].label, variant))
+			return true;
+	return false;
+}
+
+/* Published figures stand once, also where the variant ran on several kernels. */
+static bool is_first_of(const struct columns *c, unsigned i)
+{
+	return !has_column(c, i, c->item[i].label);
+}
+
 static bool published_any(const struct cl_scenario *s, const char *variant, const char *step,
 			  const struct measures *m)
 {
@@ -60,11 +74,41 @@ struct table {
 	bool marked;    /* a row has ranges that do not overlap */
 };
 
+/* Where things stand in the grid. */
+struct places {
+	unsigned *first;     /* a column: its first cell */
+	unsigned *published; /* a column: its published cell, 0 for none */
+	unsigned others;
+	struct {
+		const char *variant;
+		unsigned cell;
+	} * other; /* published, not run */
+};
+
+static void places_free(struct places *p)
+{
+	free(p->first);
+	free(p->published);
+	free(p->other);
+}
+
+static void put_published(struct grid *g, const struct table *t, unsigned row, unsigned cell,
+			  const char *variant, const char *step, const char *measure)
+{
+	const struct published *p = published_find(t->scenario, variant, step, measure);
+	char text[256];
+
+	if (!p)
+		return;
+	published_text(p, measure, text, sizeof(text));
+	grid_cell(g, row, cell, text);
+}
+
 static int fill_row(struct grid *g, struct table *t, const char *step, const char *measure,
-		    const unsigned *first, const unsigned *published)
+		    const struct places *at)
 {
 	struct stat_summary base = {0}, s;
-	char label[128], text[256];
+	char label[128];
 	unsigned row;
 	int r = 0;
 
@@ -72,43 +116,70 @@ static int fill_row(struct grid *g, struct table *t, const char *step, const cha
 	row = grid_row(g, label);
 	for (unsigned i = 0; i < t->columns->count && !r; i++) {
 		const struct column *c = &t->columns->item[i];
-		const struct published *p = published_find(t->scenario, c->label, step, measure);
 
 		r = cells_measure(c, step, measure, &s);
-		t->marked |= cells_put(g, row, first[i], measure, i ? &base : NULL, &s);
+		t->marked |= cells_put(g, row, at->first[i], measure, i ? &base : NULL, &s);
 		if (!i)
 			base = s;
-		if (p && published[i]) {
-			published_text(p, measure, text, sizeof(text));
-			grid_cell(g, row, published[i], text);
-		}
+		if (at->published[i])
+			put_published(g, t, row, at->published[i], c->label, step, measure);
 	}
+	for (unsigned i = 0; i < at->others; i++)
+		put_published(g, t, row, at->other[i].cell, at->other[i].variant, step, measure);
 	return r;
+}
+
+/*
+ * Columns in the order of the records; a variant that was not run, but whose figures were
+ * published, comes behind as a column of these only.
+ */
+static int make_columns(struct grid *g, struct table *t, const char *step, const struct measures *m,
+			struct places *at)
+{
+	unsigned count = t->columns->count, figures = scenario_published(t->scenario);
+
+	at->first = calloc(count, sizeof(*at->first));
+	at->published = calloc(count, sizeof(*at->published));
+	at->other = calloc(figures + 1, sizeof(*at->other));
+	if (!at->first || !at->published || !at->other)
+		return -ENOMEM;
+	for (unsigned i = 0; i < count; i++) {
+		at->first[i] = cells_group(g, t->columns, i);
+		if (is_first_of(t->columns, i) &&
+		    published_any(t->scenario, t->columns->item[i].label, step, m))
+			at->published[i] = grid_group(g, "published", NULL, "r", true);
+		t->published |= at->published[i] != 0;
+	}
+	for (unsigned i = 0; i < figures; i++) {
+		const char *variant = scenario_published_get(t->scenario, i)->variant;
+		bool seen = has_column(t->columns, count, variant) ||
+			    !published_any(t->scenario, variant, step, m);
+
+		for (unsigned k = 0; k < at->others; k++)
+			seen |= !strcmp(at->other[k].variant, variant);
+		if (seen)
+			continue;
+		at->other[at->others].variant = variant;
+		at->other[at->others++].cell = grid_group(g, variant, "published", "r", false);
+		t->published = true;
+	}
+	return 0;
 }
 
 static int step_table(FILE *to, struct table *t, const char *step, const struct measures *m)
 {
-	unsigned count = t->columns->count;
-	unsigned *first = calloc(count, sizeof(*first)), *published = calloc(count, sizeof(*first));
+	struct places at = {0};
 	struct grid *g = grid_new(step);
-	int r = first && published && g ? 0 : -ENOMEM;
+	int r = g ? make_columns(g, t, step, m, &at) : -ENOMEM;
 
-	for (unsigned i = 0; i < count && !r; i++) {
-		first[i] = cells_group(g, t->columns, i);
-		if (published_any(t->scenario, t->columns->item[i].label, step, m)) {
-			published[i] = grid_group(g, "published", NULL, "r", true);
-			t->published = true;
-		}
-	}
 	for (unsigned i = 0; i < m->count && !r; i++)
-		r = fill_row(g, t, step, m->name[i], first, published);
+		r = fill_row(g, t, step, m->name[i], &at);
 	if (!r) {
 		fputc('\n', to);
 		r = grid_print(to, g, t->options->width, t->options->colour);
 	}
+	places_free(&at);
 	grid_free(g);
-	free(first);
-	free(published);
 	return r;
 }
 
