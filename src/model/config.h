@@ -123,7 +123,7 @@ struct model_config {
 	uint32_t max_regions;    /* default 4096 */
 	uint32_t max_pin_sets;   /* default 1024 */
 	uint32_t max_multi_pins; /* pages pinned more than once; default 65536 */
-	uint64_t max_slots;      /* 0 = twice the pages of the machine plus a margin */
+	uint64_t max_slots;      /* 0 = ten times the pages of the machine plus a margin */
 };
 
 #endif

@@ -26,8 +26,11 @@ bool lru_del(struct model *m, pfn_t head) MUST_USE;
 bool lru_isolate(struct model *m, pfn_t head) MUST_USE;
 /* Head of its list again, nr_isolated_* down. Mirrors folio_putback_lru(). */
 void lru_putback(struct model *m, pfn_t head);
-/* nr_isolated_* down without putting back: the folio was freed or replaced. */
+/* nr_isolated_* down without putting back: the folio will be freed or was replaced. Called while `head` is
+ * still owned, before owner_detach() or owner_move(). */
 void lru_isolated_gone(struct model *m, pfn_t head, unsigned order);
+/* Like lru_del(), for a folio that is about to be freed: also out of another CPU's batch. */
+void lru_forget(struct model *m, pfn_t head);
 
 /* Mirrors folio_mark_accessed() and folio_activate(). */
 void lru_mark_accessed(struct model *m, pfn_t head);

@@ -303,6 +303,7 @@ static int machine_boot(struct model *m, const struct plan *p)
 		if (err)
 			return err;
 	}
+	m->clock.now = 0; /* boot took no simulated time */
 	m->booted = true;
 	return 0;
 }
@@ -420,101 +421,183 @@ uint64_t model_bytes_resident(const struct model *m)
 
 int model_task(struct model *m, unsigned cpu, task_id *out)
 {
-	NOT_YET(m, cpu, out);
+	return task_new(m, (cpu_id){ (uint16_t)cpu }, out);
 }
 
 void model_task_policy(struct model *m, task_id task, const struct mempolicy *policy)
 {
-	NOT_YET(m, task, policy);
+	must(task.v && task.v < m->nr_tasks);
+	m->task[task.v].policy = *policy;
 }
 
 void model_task_cpu(struct model *m, task_id task, unsigned cpu)
 {
-	NOT_YET(m, task, cpu);
+	must(task.v && task.v < m->nr_tasks && cpu < m->nr_cpus && m->task[task.v].op == NULL);
+	m->task[task.v].cpu = (cpu_id){ (uint16_t)cpu };
 }
 
 void model_task_exit(struct model *m, task_id task)
 {
-	NOT_YET(m, task);
+	task_exit(m, task);
+}
+
+static uint64_t pages_of(uint64_t bytes)
+{
+	return (bytes + PAGE_SIZE_BYTES - 1) / PAGE_SIZE_BYTES;
+}
+
+/* A mapping's pages may need tables, which are chunks of a region of their own: one a 2 MiB range, and the
+ * levels above. */
+static int machine_make_tables(struct model *m, region_id id)
+{
+	struct region *r = owner_region(m, id);
+	region_id tables;
+	int err;
+
+	if (!m->config.page_tables)
+		return 0;
+	err = owner_region_new(m, REGION_PGTABLE, r->nr_slots / SLOT_GROUP + 2, 0, &tables);
+	if (err)
+		return err;
+	owner_region(m, tables)->task = r->task;
+	r->pgtable = tables.v;
+	return 0;
 }
 
 int model_mmap(struct model *m, task_id task, uint64_t bytes, enum advice advice, region_id *out)
 {
-	NOT_YET(m, task, bytes, advice, out);
+	struct region *r;
+	int err;
+
+	must(task.v && task.v < m->nr_tasks);
+	err = owner_region_new(m, REGION_ANON, pages_of(bytes), 0, out);
+	if (err)
+		return err;
+	r = owner_region(m, *out);
+	r->task = task;
+	r->advice = advice;
+	/* Where the kernel would put it: ascending, huge page aligned, far from everything else. */
+	r->addr = 0x7f0000000000ull + (uint64_t)r->first_slot * PAGE_SIZE_BYTES;
+	r->pgoff = r->addr >> PAGE_SHIFT;
+	err = machine_make_tables(m, *out);
+	if (err)
+		owner_region_free(m, *out);
+	return err;
 }
 
 int model_file(struct model *m, uint64_t bytes, unsigned max_order, region_id *out)
 {
-	NOT_YET(m, bytes, max_order, out);
+	int err = owner_region_new(m, REGION_FILE, pages_of(bytes), 0, out);
+
+	if (!err)
+		owner_region(m, *out)->max_order = (uint8_t)max_order;
+	return err;
 }
 
 int model_shmem(struct model *m, task_id task, uint64_t bytes, bool huge, region_id *out)
 {
-	NOT_YET(m, task, bytes, huge, out);
+	int err = owner_region_new(m, REGION_SHMEM, pages_of(bytes), 0, out);
+	struct region *r;
+
+	if (err)
+		return err;
+	r = owner_region(m, *out);
+	r->task = task;
+	r->mapped = task.v != 0;
+	r->huge_allowed = huge;
+	r->inode = out->v;
+	if (r->mapped) {
+		err = machine_make_tables(m, *out);
+		if (err)
+			owner_region_free(m, *out);
+	}
+	return err;
 }
 
 int model_shmem_set(struct model *m, uint64_t files, uint64_t bytes_each, region_id *out)
 {
-	NOT_YET(m, files, bytes_each, out);
+	int err = owner_region_new(m, REGION_SHMEM_SET, files * pages_of(bytes_each), 0, out);
+
+	if (!err)
+		owner_region(m, *out)->file_pages = (uint32_t)pages_of(bytes_each);
+	return err;
 }
 
 int model_pool(struct model *m, enum region_kind kind, uint64_t chunks, region_id *out)
 {
-	NOT_YET(m, kind, chunks, out);
+	return owner_region_new(m, kind, chunks, 0, out);
 }
 
 void model_advise(struct model *m, region_id region, enum advice advice)
 {
-	NOT_YET(m, region, advice);
+	owner_region(m, region)->advice = advice;
 }
 
 void model_region_policy(struct model *m, region_id region, const struct mempolicy *policy)
 {
-	NOT_YET(m, region, policy);
+	struct region *r = owner_region(m, region);
+
+	r->has_policy = policy != NULL;
+	if (policy)
+		r->policy = *policy;
 }
 
 void model_munmap(struct model *m, region_id region)
 {
-	NOT_YET(m, region);
+	task_unmap(m, region);
 }
 
 int model_start(struct model *m, task_id task, const struct op *op)
 {
-	NOT_YET(m, task, op);
+	return task_start(m, task, op);
 }
 
 void model_run(struct model *m)
 {
-	NOT_YET(m);
+	clock_run(m, NS_NEVER);
 }
 
 int model_do(struct model *m, task_id task, struct op *op)
 {
-	NOT_YET(m, task, op);
+	int err = task_start(m, task, op);
+
+	if (err)
+		return err;
+	model_run(m);
+	*op = m->op[task.v];
+	return 0;
 }
 
 const struct op *model_result(const struct model *m, task_id task)
 {
-	NOT_YET(m, task);
+	must(task.v && task.v < m->nr_tasks);
+	return &m->op[task.v];
 }
 
 void model_sleep(struct model *m, ns_t ns)
 {
-	NOT_YET(m, ns);
+	clock_run(m, m->clock.now + ns);
 }
 
 int model_set(struct model *m, const char *name, const char *value)
 {
-	NOT_YET(m, name, value);
+	return sysctl_write(m, name, value);
 }
 
 bool model_counter_printed(const struct model *m, enum vmstat_item item)
 {
-	NOT_YET(m, item);
+	const struct vmstat_row *row = &vmstat_rows[item];
+
+	if (!(row->mask & PROFILE_BIT(m->config.profile)))
+		return false;
+	return m->nr_cma || !(row->mask & IN_CMA_ONLY);
 }
 
 ns_t model_compaction_ns(const struct model *m)
 {
-	NOT_YET(m);
-}
+	ns_t sum = 0;
 
+	for (uint32_t t = 1; t < m->nr_tasks; t++)
+		sum += m->task[t].compaction_ns;
+	return sum;
+}

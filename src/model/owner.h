@@ -48,6 +48,8 @@ void owner_attach(struct model *m, pfn_t head, unsigned order, enum page_kind ki
 void owner_detach(struct model *m, pfn_t head);
 /* owned -> held, but slots get SLOT_SWAP marks. */
 void owner_detach_to_swap(struct model *m, pfn_t head, uint32_t swap_entry);
+/* A swap mark in this slot, if there is one, is dropped. */
+void owner_forget_swap(struct model *m, slot_t slot);
 /*
  * Migration: the owner's slots now point to dst (held, same order), which becomes owned with src's kind
  * and flags except PGF_LRU; src becomes held. Gauges move between nodes. Mirrors folio_migrate_mapping.

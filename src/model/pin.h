@@ -19,6 +19,8 @@ int pin_set_new(struct model *m, region_id region, uint64_t index, uint64_t nr, 
 int pin_step(struct model *m, pin_id id, bool fault_in, uint64_t *cursor) MUST_USE;
 /* Drops the whole set, one batch an atom; 1 more, 0 done (the id is free then). */
 int pin_drop_step(struct model *m, pin_id id, uint64_t *cursor) MUST_USE;
+/* Drops every set of a region that is about to go. Takes no simulated time. */
+void pin_forget_region(struct model *m, region_id region);
 /* References that pins hold on this page's slot. */
 uint32_t pin_refs(const struct model *m, slot_t slot);
 

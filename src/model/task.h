@@ -84,6 +84,8 @@ int task_init(struct model *m) MUST_USE;
 int task_new(struct model *m, cpu_id cpu, task_id *id) MUST_USE;
 /* Ends it: its regions' pages are freed, pins dropped. Takes no simulated time. */
 void task_exit(struct model *m, task_id id);
+/* Frees a region's pages, pins and page tables, and the region. Takes no simulated time. */
+void task_unmap(struct model *m, region_id region);
 /* Starts an operation at the task's time; the task must be idle. Copies *op. 0, -EBUSY, -EINVAL. */
 int task_start(struct model *m, task_id id, const struct op *op) MUST_USE;
 /* One atom, called by the clock; true while there is more. */

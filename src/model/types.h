@@ -54,7 +54,7 @@ typedef struct { uint8_t v; } zone_id;     /* index into model.zone[] */
 typedef struct { uint8_t v; } node_id;     /* the kernel's node number */
 typedef struct { uint16_t v; } cpu_id;
 typedef struct { uint32_t v; } region_id;  /* index into owners.region[]; 0 = none */
-typedef struct { uint16_t v; } task_id;    /* index into model.task[] */
+typedef struct { uint16_t v; } task_id;    /* index into model.task[]; 0 = the kernel itself */
 typedef struct { uint32_t v; } pin_id;     /* index into pins.set[]; 0 = none */
 typedef struct { uint16_t v; } actor_id;   /* index into clock.actor[] */
 
@@ -743,12 +743,17 @@ struct clock {
 	actor_id current;    /* whose step runs; meaningful while depth > 0 */
 	uint8_t depth;       /* 0 idle, 1 a step, 2 a daemon's step nested in a task's */
 	ns_t now;            /* time of the running actor */
-	ns_t psi_some_ns, psi_full_ns;
+	uint32_t nr_busy;    /* tasks with an operation */
+	uint32_t nr_daemons; /* actors [0, nr_daemons) are no tasks */
+	ns_t daemon_next;    /* not later than the earliest time of a daemon */
+	nodemask_t crowded;  /* nodes whose CPUs all run tasks */
+	ns_t psi_some_ns, psi_full_ns, psi_until;
 	uint64_t events;     /* steps run, for speed figures */
 };
 
 struct cpu {
 	node_id node;
+	uint16_t nr_running; /* tasks with an operation that are bound to it */
 	ns_t busy_until;
 	struct lru_batch lru_add;
 };
@@ -770,6 +775,7 @@ struct context {
 	node_id node;        /* of the CPU */
 	uint32_t flags;      /* CTX_* */
 	uint16_t memstall;   /* nesting of PSI memory stalls */
+	ns_t stall_start;
 };
 
 /* ==== tasks ================================================================================ */
