@@ -125,6 +125,27 @@ static int stamp_policy(const struct job *j, json_t *record, struct cl_error *er
 	return json_object_set_new(record, "policy", json_string(ran)) ? -ENOMEM : 0;
 }
 
+/* What huge_remote is counted against; the plan knows it, so that no backend need say it. */
+static int stamp_cpu_nodes(const struct plan *plan, json_t *record)
+{
+	for (unsigned i = 0; i < plan->steps; i++) {
+		const struct step *s = &plan->step[i];
+		json_t *step = (json_t *)record_step(record, s->name, strlen(s->name)), *detail;
+
+		if (!step || s->kind != STEP_FAULT || s->fault.cpu_node < 0)
+			continue;
+		detail = json_object_get(step, "detail");
+		if (!detail) {
+			detail = json_object();
+			if (json_object_set_new(step, "detail", detail))
+				return -ENOMEM;
+		}
+		if (json_object_set_new(detail, "cpu_node", json_integer(s->fault.cpu_node)))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int pool_stamp(const struct layout *l, const struct job *j, json_t **record, struct cl_error *err)
 {
 	json_t *whole = json_pack("{s:i, s:s, s:s, s:s, s:n, s:s, s:s, s:I, s:i, s:s}", "schema",
@@ -140,8 +161,12 @@ int pool_stamp(const struct layout *l, const struct job *j, json_t **record, str
 		json_decref(whole);
 		return r;
 	}
-	json_object_foreach(*record, key, value) if (json_object_set(whole, key, value)) r =
-		-ENOMEM;
+	if (!r)
+		r = stamp_cpu_nodes(j->plan, *record);
+	json_object_foreach(*record, key, value) {
+		if (json_object_set(whole, key, value))
+			r = -ENOMEM;
+	}
 	if (!whole || r) {
 		json_decref(whole);
 		return cl_error(err, -ENOMEM, "no memory for the record");

@@ -96,8 +96,7 @@ static int add_steps(const json_t *record, const char ***names, unsigned *count)
 	json_t *step;
 	size_t i;
 
-	json_array_foreach(json_object_get(record, "steps"), i, step)
-	{
+	json_array_foreach(json_object_get(record, "steps"), i, step) {
 		const char *name = record_text(step, "name"), **more;
 
 		if (is_in(*names, *count, name))

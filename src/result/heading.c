@@ -37,8 +37,7 @@ static char *nodes_text(const json_t *evidence)
 	char *text = strdup("");
 	size_t i;
 
-	json_array_foreach(nodes, i, node)
-	{
+	json_array_foreach(nodes, i, node) {
 		long long bytes = json_integer_value(json_object_get(node, "bytes"));
 		char size[32];
 
@@ -189,8 +188,7 @@ static bool noted_before(const struct cl_results *r, unsigned record, size_t not
 		json_t *notes = json_object_get(r->record[i], "notes"), *n;
 		size_t k;
 
-		json_array_foreach(notes, k, n)
-		{
+		json_array_foreach(notes, k, n) {
 			if (i == record && k == note)
 				return false;
 			if (json_is_string(n) && !strcmp(json_string_value(n), text))
@@ -208,9 +206,10 @@ int heading_notes(FILE *to, const struct cl_results *r)
 		json_t *notes = json_object_get(r->record[i], "notes"), *n;
 		size_t k;
 
-		json_array_foreach(notes, k, n) if (json_is_string(n) &&
-						    !noted_before(r, i, k, json_string_value(n)))
-			fprintf(to, "note: %s\n", json_string_value(n));
+		json_array_foreach(notes, k, n) {
+			if (json_is_string(n) && !noted_before(r, i, k, json_string_value(n)))
+				fprintf(to, "note: %s\n", json_string_value(n));
+		}
 	}
 	return 0;
 }

@@ -13,11 +13,11 @@ static int check_steps(const json_t *record, const char *path, int line, struct 
 
 	if (!json_is_array(steps))
 		return cl_error_at(err, -EINVAL, path, line, "not a record: \"steps\" is missing");
-	json_array_foreach(steps, i, step) if (
-		!json_is_string(json_object_get(
-			step, "name"))) return cl_error_at(err, -EINVAL, path, line,
-							   "not a record: step %zu has no \"name\"",
-							   i + 1);
+	json_array_foreach(steps, i, step) {
+		if (!json_is_string(json_object_get(step, "name")))
+			return cl_error_at(err, -EINVAL, path, line,
+					   "not a record: step %zu has no \"name\"", i + 1);
+	}
 	return 0;
 }
 

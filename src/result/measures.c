@@ -94,8 +94,10 @@ static int add_all(const json_t *step, const char *object, struct measures *out)
 	json_t *value;
 	int r = 0;
 
-	json_object_foreach(json_object_get(step, object), name,
-			    value) if (!r && json_is_number(value)) r = add(out, name);
+	json_object_foreach(json_object_get(step, object), name, value) {
+		if (!r && json_is_number(value))
+			r = add(out, name);
+	}
 	return r;
 }
 

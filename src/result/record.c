@@ -125,8 +125,7 @@ static int pages_sum(json_t *pages, const char *size, int only, int except, doub
 	json_t *node;
 	double sum = 0, value;
 
-	json_object_foreach(pages, key, node)
-	{
+	json_object_foreach(pages, key, node) {
 		int n = strncmp(key, "node", 4) ? -1 : node_number(key + 4);
 
 		if (n < 0 || (only >= 0 && n != only) || (except >= 0 && n == except))
@@ -145,8 +144,7 @@ static bool machine_has_node(const json_t *record, int node)
 	json_t *nodes = json_object_get(json_object_get(record, "evidence"), "nodes"), *n;
 	size_t i;
 
-	json_array_foreach(nodes, i, n)
-	{
+	json_array_foreach(nodes, i, n) {
 		json_t *number_of = json_object_get(n, "node");
 
 		if (json_is_integer(number_of) && json_integer_value(number_of) == node)
@@ -233,8 +231,7 @@ const json_t *record_step(const json_t *record, const char *name, size_t length)
 	json_t *steps = json_object_get(record, "steps"), *step;
 	size_t i;
 
-	json_array_foreach(steps, i, step)
-	{
+	json_array_foreach(steps, i, step) {
 		const char *is = record_text(step, "name");
 
 		if (strlen(is) == length && !memcmp(is, name, length))
