@@ -1,6 +1,81 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+/*
+ * The one header here that is not public: this program is also the first process of a
+ * guest, and only main() can tell.
+ */
+#include "backend/guest_init.h"
 #include "config.h"
-int main(void)
+#include <string.h>
+#include <unistd.h>
+
+static const struct command *const all[] = {
+	&command_run,    &command_compare, &command_list,
+	&command_kernel, &command_help,    &command_complete,
+};
+
+const struct command *command_get(unsigned i)
 {
-	return 0;
+	return i < sizeof(all) / sizeof(all[0]) ? all[i] : NULL;
+}
+
+const struct command *command_find(const char *name)
+{
+	const struct command *c;
+
+	for (unsigned i = 0; (c = command_get(i)); i++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+int command_unknown(const char *name)
+{
+	const char *names[sizeof(all) / sizeof(all[0])], *nearest;
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i]->summary)
+			names[count++] = all[i]->name;
+	nearest = cli_nearest(name, names, count);
+	if (nearest)
+		return cli_usage_error(NULL, "there is no command '%s' (did you mean %s?)", name,
+				       nearest);
+	return cli_usage_error(NULL, "there is no command '%s'", name);
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const struct command *c;
+
+	if (argc < 2)
+		return cli_usage_error(NULL, "no command was given");
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		cli_overview(stdout);
+		return EXIT_HOLDS;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("compactlab %s\n", CL_VERSION);
+		return EXIT_HOLDS;
+	}
+	if (argv[1][0] == '-')
+		return cli_usage_error(NULL, "there is no option '%s' before the command", argv[1]);
+	c = command_find(argv[1]);
+	return c ? c->run(c, argc - 1, argv + 1) : command_unknown(argv[1]);
+}
+
+/* Output that could not be written is a failure, whatever else went well. */
+static int finish(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	fprintf(stderr, "compactlab: cannot write to standard output\n");
+	return status ? status : EXIT_RUN;
+}
+
+int main(int argc, char **argv)
+{
+	if (getpid() == 1)
+		return guest_init_main();
+	return finish(dispatch(argc, argv));
 }

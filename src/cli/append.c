@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/append.h"
+#include "util/util.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Does a regular file end in a newline, or is it empty? */
+static bool ends_in_line(int fd, off_t size)
+{
+	char last;
+
+	return !size || (pread(fd, &last, 1, size - 1) == 1 && last == '\n');
+}
+
+int append_open(struct append *a, const char *path, struct cl_error *err)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-"))
+		a->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	else
+		a->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (a->fd < 0 && (errno == EACCES || errno == ENXIO))
+		a->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (a->fd < 0 || fstat(a->fd, &st) < 0)
+		return cl_error_at(err, -EINVAL, path, 0, "cannot write it: %s", strerror(errno));
+	a->regular = S_ISREG(st.st_mode);
+	if (!a->regular || !strcmp(path, "-") || ends_in_line(a->fd, st.st_size))
+		return 0;
+	close(a->fd);
+	cl_error_at(err, -EINVAL, path, 0, "its last line is not finished");
+	return cl_error_hint(err, -EINVAL, "remove that line, or give another file");
+}
+
+static int write_all(int fd, const char *text, size_t length)
+{
+	while (length) {
+		ssize_t n = write(fd, text, length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		text += n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+int append_line(struct append *a, const char *line)
+{
+	char *text = format("%s\n", line);
+	struct stat before = {0};
+	int r;
+
+	if (!text)
+		return -ENOMEM;
+	if (a->regular && fstat(a->fd, &before) < 0)
+		r = -errno;
+	else
+		r = write_all(a->fd, text, strlen(text));
+	/* A full disk may have taken a part of the line. */
+	if (r && a->regular && ftruncate(a->fd, before.st_size) < 0)
+		r = -errno;
+	free(text);
+	return r;
+}
+
+void append_close(struct append *a)
+{
+	close(a->fd);
+}

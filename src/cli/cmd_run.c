@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+#include "cli/append.h"
+#include <compactlab/run.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SETS_MOST 64
+/* Seeds travel through JSON; whole numbers are safe in every reader up to here. */
+#define SEED_MOST 9007199254740000ull
+
+enum {
+	OPTION_ON,
+	OPTION_VARIANT,
+	OPTION_KERNEL,
+	OPTION_SET,
+	OPTION_SCALE,
+	OPTION_REPEAT,
+	OPTION_SEED,
+	OPTION_JOBS,
+	OPTION_JSON,
+	OPTION_ALL,
+	OPTION_KEEP_LOGS,
+	OPTION_DRY_RUN,
+	OPTION_QUIET,
+};
+
+static const struct cli_option options[] = {
+	[OPTION_ON] = {"on", "BACKEND", "where to run; compactlab list backends shows where",
+		       "@backend"},
+	[OPTION_VARIANT] = {"variant", "A,B", "only these variants, in this order", NULL},
+	[OPTION_KERNEL] = {"kernel", "K,K2",
+			   "guest: kernels by name or image file, each a column of its own",
+			   "@kernel"},
+	[OPTION_SET] = {"set", "SECTION.KEY=VALUE",
+			"override a value of the scenario; may be repeated", NULL},
+	[OPTION_SCALE] = {"scale", "1/N", "divide the sizes and counts that scale by N", NULL},
+	[OPTION_REPEAT] = {"repeat", "N", "run each variant N times, with N seeds", NULL},
+	[OPTION_SEED] = {"seed", "S", "the first repeat's seed", NULL},
+	[OPTION_JOBS] = {"jobs", "N", "N runs at the same time, where the backend allows it", NULL},
+	[OPTION_JSON] = {"json", "FILE",
+			 "append a record of each run to FILE, a line each; with - they go\n"
+			 "to standard output and the tables to standard error",
+			 "@file"},
+	[OPTION_ALL] = {"all", NULL, "show every counter that moved, in every step", NULL},
+	[OPTION_KEEP_LOGS] = {"keep-logs", "DIR", "guest: keep the console logs in DIR", "@file"},
+	[OPTION_DRY_RUN] = {"dry-run", NULL, "check the scenario and say what would be done", NULL},
+	[OPTION_QUIET] = {"quiet", NULL, "no progress and no tables; checks only when one fails",
+			  NULL},
+	{NULL},
+};
+
+struct request {
+	const struct command *command;
+	struct cl_run_options run;
+	const char *set[SETS_MOST];
+	unsigned sets;
+	unsigned scale; /* divisor, 0: none */
+	const char *json;
+	bool all, dry_run, quiet;
+};
+
+/* --- options --- */
+
+static bool number(const char *text, unsigned long long most, unsigned long long *out)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	return !errno && !*end && *out <= most;
+}
+
+static int take_number(const struct request *r, unsigned option, const char *value,
+		       unsigned long long least, unsigned long long most, unsigned long long *out)
+{
+	if (number(value, most, out) && *out >= least)
+		return EXIT_HOLDS;
+	return cli_usage_error(r->command, "--%s: '%s' is no whole number from %llu to %llu",
+			       options[option].name, value, least, most);
+}
+
+static int take_scale(struct request *r, const char *value)
+{
+	unsigned long long divisor;
+
+	if (strncmp(value, "1/", 2) || !number(value + 2, 1 << 20, &divisor) || !divisor)
+		return cli_usage_error(r->command, "--scale: '%s' is not of the form 1/N", value);
+	r->scale = (unsigned)divisor;
+	return EXIT_HOLDS;
+}
+
+static int take_set(struct request *r, const char *value)
+{
+	if (r->sets == SETS_MOST)
+		return cli_usage_error(r->command, "more than %d --set", SETS_MOST);
+	r->set[r->sets++] = value;
+	return EXIT_HOLDS;
+}
+
+static int take_count(struct request *r, unsigned option, const char *value)
+{
+	unsigned long long n;
+	int status = option == OPTION_SEED ? take_number(r, option, value, 0, SEED_MOST, &n)
+					   : take_number(r, option, value, 1, 1000, &n);
+
+	if (status)
+		return status;
+	if (option == OPTION_SEED) {
+		r->run.seed = n;
+		r->run.have_seed = true;
+	} else if (option == OPTION_REPEAT) {
+		r->run.repeat = (unsigned)n;
+	} else {
+		r->run.jobs = (unsigned)n;
+	}
+	return EXIT_HOLDS;
+}
+
+static int take(void *arg, unsigned option, const char *value)
+{
+	struct request *r = arg;
+
+	switch (option) {
+	case OPTION_ON:
+		r->run.backend = value;
+		break;
+	case OPTION_VARIANT:
+		r->run.variants = value;
+		break;
+	case OPTION_KERNEL:
+		r->run.kernels = value;
+		break;
+	case OPTION_SET:
+		return take_set(r, value);
+	case OPTION_SCALE:
+		return take_scale(r, value);
+	case OPTION_REPEAT:
+	case OPTION_SEED:
+	case OPTION_JOBS:
+		return take_count(r, option, value);
+	case OPTION_JSON:
+		r->json = value;
+		break;
+	case OPTION_ALL:
+		r->all = true;
+		break;
+	case OPTION_KEEP_LOGS:
+		r->run.keep_logs = value;
+		break;
+	case OPTION_DRY_RUN:
+		r->dry_run = true;
+		break;
+	case OPTION_QUIET:
+		r->quiet = true;
+		break;
+	}
+	return EXIT_HOLDS;
+}
+
+/* --- the scenario --- */
+
+/* Whatever keeps a scenario from being read is wrong input, but for want of memory. */
+static int fail_input(int r, const struct cl_error *err)
+{
+	return cli_fail(r == -ENOMEM || r == -EOPNOTSUPP ? r : -EINVAL, err);
+}
+
+static int load(const struct request *r, const char *name, struct cl_scenario **out)
+{
+	struct cl_error err = {0};
+	char *path = NULL;
+	int e = cli_scenario_path(name, &path, &err);
+
+	*out = NULL;
+	if (!e)
+		e = cl_scenario_load(path, out, &err);
+	for (unsigned i = 0; i < r->sets && !e; i++)
+		e = cl_scenario_set(*out, r->set[i], &err);
+	if (!e && r->scale)
+		e = cl_scenario_scale(*out, r->scale, &err);
+	free(path);
+	if (!e)
+		return EXIT_HOLDS;
+	cl_scenario_free(*out);
+	return fail_input(e, &err);
+}
+
+/* --- the run --- */
+
+/*
+ * The first signal asks the run to end; the default action is back for the second. Every
+ * process a backend starts dies with this one, and settings are put back by a watchdog.
+ */
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int signal)
+{
+	stop_signal = signal;
+}
+
+static void catch_signals(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND};
+
+	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &action, NULL);
+}
+
+struct session {
+	struct append records;
+	bool append;
+	bool said_stopping;
+};
+
+static bool stopped(void *arg)
+{
+	struct session *s = arg;
+
+	if (stop_signal && !s->said_stopping) {
+		progress_clear();
+		fprintf(stderr, "compactlab: stopping; the same signal again stops at once\n");
+		s->said_stopping = true;
+	}
+	return stop_signal != 0;
+}
+
+static void show_progress(void *arg, const struct cl_progress *p)
+{
+	(void)arg;
+	if (!stop_signal)
+		progress_show(p);
+}
+
+static int keep_record(void *arg, const char *line)
+{
+	struct session *s = arg;
+
+	return s->append ? append_line(&s->records, line) : 0;
+}
+
+static int print_checks(FILE *to, const struct request *request, const struct cl_results *results,
+			const struct cl_scenario *s)
+{
+	struct cl_check_summary sum;
+	struct cl_error err = {0};
+	int r = cl_results_check(request->quiet ? NULL : to, results, s, &sum, &err);
+
+	if (!r && request->quiet && sum.fails + sum.unknown)
+		r = cl_results_check(stderr, results, s, &sum, &err);
+	if (r)
+		return cli_fail(r, &err);
+	return sum.fails + sum.unknown ? EXIT_FAILS : EXIT_HOLDS;
+}
+
+static int report(const struct request *request, const struct cl_results *results,
+		  const struct cl_scenario *s)
+{
+	bool records_on_stdout = request->json && !strcmp(request->json, "-");
+	FILE *to = records_on_stdout ? stderr : stdout;
+	struct cl_table_options table = {
+		.all_counters = request->all,
+		.colour = cli_colour(to),
+		.width = cli_width(to),
+	};
+	struct cl_error err = {0};
+	int r = 0;
+
+	if (!request->quiet) {
+		r = cl_results_table(to, results, s, &table, &err);
+		fputc('\n', to);
+	}
+	return r ? cli_fail(r, &err) : print_checks(to, request, results, s);
+}
+
+static int execute(struct request *request, const struct cl_scenario *s, struct session *session)
+{
+	struct cl_results *results = NULL;
+	struct cl_error err = {0};
+	int r, status = EXIT_HOLDS;
+
+	catch_signals();
+	request->run.arg = session;
+	request->run.record = keep_record;
+	request->run.stopped = stopped;
+	if (!request->quiet)
+		request->run.progress = show_progress;
+	r = cl_run(s, &request->run, &results, &err);
+	if (!request->quiet)
+		progress_clear();
+	if (results && cl_results_count(results))
+		status = report(request, results, s);
+	if (r)
+		status = cli_fail(r, &err);
+	cl_results_free(results);
+	return status;
+}
+
+static int run_scenario(struct request *request, const struct cl_scenario *s)
+{
+	struct session session = {0};
+	struct cl_error err = {0};
+	int r, status;
+
+	if (request->dry_run) {
+		r = cl_run_describe(stdout, s, &request->run, &err);
+		return r ? cli_fail(r, &err) : EXIT_HOLDS;
+	}
+	if (request->json) {
+		r = append_open(&session.records, request->json, &err);
+		if (r)
+			return cli_fail(r, &err);
+		session.append = true;
+	}
+	status = execute(request, s, &session);
+	if (session.append)
+		append_close(&session.records);
+	return status;
+}
+
+static int run(const struct command *c, int argc, char **argv)
+{
+	struct request request = {.command = c};
+	struct cl_scenario *s;
+	int status, first = cli_parse(c, argc, argv, take, &request, &status);
+
+	if (first < 0)
+		return status;
+	if (argc - first != 1)
+		return cli_usage_error(c, first == argc ? "no scenario was given"
+							: "one scenario at a time");
+	status = load(&request, argv[first], &s);
+	if (status)
+		return status;
+	status = run_scenario(&request, s);
+	cl_scenario_free(s);
+	return status;
+}
+
+const struct command command_run = {
+	.name = "run",
+	.operands = "FILE|NAME",
+	.summary = "run a scenario and print its table and checks",
+	.about =
+		"Run a scenario: each variant, on each kernel, as often as asked for. Prints a "
+		"table\n"
+		"with a column a variant, the published figures beside it where there are any, "
+		"and\n"
+		"whether the scenario's checks hold. A NAME without slash and .ini is looked for "
+		"in\n"
+		"./scenarios and among the installed scenarios.\n\n"
+		"Exit status: 0 all checks hold, 1 one does not, 2 wrong usage or scenario, 3 the\n"
+		"backend failed or was stopped, 77 the backend is not available here.",
+	.options = options,
+	.words = "@scenario",
+	.manual = "compactlab-run",
+	.run = run,
+};
