@@ -38,49 +38,43 @@ static int resolve_option(const struct plan_context *c, const struct option *o, 
 	return why.hint[0] ? cl_error_hint(c->err, r, "%s", why.hint) : r;
 }
 
-static int setting_put(struct settings *list, const struct assignment *a)
-{
-	struct setting *s = NULL;
-	char *value = strdup(a->value);
-
-	if (!value)
-		return -ENOMEM;
-	for (unsigned i = 0; i < list->count; i++)
-		if (!strcmp(list->item[i].name, a->name))
-			s = &list->item[i];
-	if (!s) {
-		s = realloc(list->item, (list->count + 1) * sizeof(*s));
-		if (!s) {
-			free(value);
-			return -ENOMEM;
-		}
-		list->item = s;
-		s += list->count;
-		*s = (struct setting){.name = strdup(a->name)};
-		if (!s->name) {
-			free(value);
-			return -ENOMEM;
-		}
-		list->count++;
-	}
-	free(s->value);
-	s->value = value;
-	s->line = a->line;
-	return 0;
-}
-
 /* In the order in which the names first appear; of each the value with the highest rank. */
 static int resolve_settings(const struct plan_context *c, int step, struct settings *out)
 {
+	const struct assignment *best[SCENARIO_SETTINGS];
+	unsigned n = 0;
+
 	for (unsigned i = 0; i < c->s->assignments; i++) {
 		const struct assignment *a = &c->s->assignment[i];
+		unsigned k = 0;
 
 		if (a->option->section != SECTION_SETTING || a->step != step ||
 		    !assignment_applies(a, c->backend, c->variant))
 			continue;
-		a = assigned(c->s, c->backend, c->variant, a->option, step, a->name);
-		if (setting_put(out, a))
+		while (k < n && strcmp(best[k]->name, a->name) != 0)
+			k++;
+		if (k == SCENARIO_SETTINGS)
+			return assignment_error(c->s, a, c->err, "there are more than %d settings",
+						SCENARIO_SETTINGS);
+		if (k == n || a->rank >= best[k]->rank)
+			best[k] = a;
+		n += k == n;
+	}
+	out->item = calloc(n + 1, sizeof(*out->item));
+	if (!out->item)
+		return no_memory(c->err);
+	for (out->count = 0; out->count < n; out->count++) {
+		const struct assignment *a = best[out->count];
+		struct setting *s = &out->item[out->count];
+
+		*s = (struct setting){.name = strdup(a->name),
+				      .value = strdup(a->value),
+				      .line = a->line};
+		if (!s->name || !s->value) {
+			free(s->name);
+			free(s->value);
 			return no_memory(c->err);
+		}
 	}
 	return 0;
 }

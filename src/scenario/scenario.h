@@ -19,6 +19,7 @@
 #define SCENARIO_CHECKS    128
 #define SCENARIO_PUBLISHED 512
 #define SCENARIO_SETS      256
+#define SCENARIO_SETTINGS  64 /* at the start of a run, and in each step */
 #define SCENARIO_NAME      48 /* bytes of the name of a step, variant or check */
 #define SCENARIO_VALUES    8  /* in struct published */
 
