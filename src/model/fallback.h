@@ -19,8 +19,8 @@ uint32_t fallback_bulk(struct model *m, struct zone *z, unsigned order, enum mig
 
 /* Mirrors should_try_claim_block(): may a request of this type retype a block through such a chunk? */
 bool fallback_claimable(unsigned order, enum migratetype request);
-/* Mirrors find_suitable_fallback(): first non-empty fallback type at this order; -1 none, -2 there is one but
- * it is not claimable (only with `claimable`). Otherwise the type. Used by the finish test of compaction. */
+/* Mirrors find_suitable_fallback(): first non-empty fallback type at this order; -1 none; with
+ * `claimable` -2 when no chunk of this order may be claimed, whether there is one or not. Used by the finish test of compaction. */
 int fallback_find(const struct zone *z, unsigned order, enum migratetype request, bool claimable);
 
 #endif

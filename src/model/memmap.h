@@ -119,6 +119,20 @@ static inline void memmap_touch_pristine(struct model *m, pfn_t head)
 	m->map.state[head] = PG_STATE(PG_FREE, MAX_PAGE_ORDER);
 }
 
+/* Boot: pages no allocator knows yet become a held chunk. A touched block counts only what is not free, so
+ * the chunk is counted as taken until buddy_free() gives it out. buddy_boot_range() alone calls this. */
+static inline void memmap_boot_hold(struct model *m, pfn_t pfn, unsigned order)
+{
+	struct block *b = &m->map.block[pfn >> PAGEBLOCK_ORDER];
+
+	check(m->map.state[pfn] == 0);
+	b[0].bits |= BLOCK_TOUCHED;
+	if (order > PAGEBLOCK_ORDER)
+		b[1].bits |= BLOCK_TOUCHED;
+	MEMMAP_COUNT(m, pfn, order, nr_taken, +=);
+	m->map.state[pfn] = PG_STATE(PG_HELD, order);
+}
+
 /* held -> held of another order: a split (then also called for the upper half) or a merge. */
 static inline void memmap_set_held(struct model *m, pfn_t pfn, unsigned order)
 {

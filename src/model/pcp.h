@@ -11,7 +11,10 @@
 
 int pcp_init(struct model *m) MUST_USE;
 /* Mirrors pcp_allowed_order(): 0..3 and 9. */
-bool pcp_order_ok(const struct model *m, unsigned order);
+static inline bool pcp_order_ok(const struct model *m, unsigned order)
+{
+	return m->config.pcp && (order <= PAGE_ALLOC_COSTLY_ORDER || order == PMD_ORDER);
+}
 /* Mirrors zone_batchsize() and zone_highsize()/zone_set_pageset_high_and_batch(): after marks changed. */
 void pcp_resize_zone(struct model *m, struct zone *z);
 
@@ -20,6 +23,10 @@ pfn_t pcp_alloc(struct model *m, struct zone *z, unsigned order, enum migratetyp
 		alloc_flags_t flags);
 /* Mirrors free_unref_page(): a held chunk of an allowed order; may flush; isolated blocks bypass. */
 void pcp_free(struct model *m, struct zone *z, pfn_t pfn, unsigned order);
+
+/* A held chunk onto a list's head, without flush or tuning: layouts. type < MIGRATE_PCPTYPES. */
+void pcp_put(struct model *m, struct zone *z, cpu_id cpu, pfn_t pfn, unsigned order,
+	     enum migratetype type);
 
 /* Mirrors drain_local_pages(zone): current CPU's set of the zone. */
 void pcp_drain_local(struct model *m, struct zone *z);

@@ -57,6 +57,34 @@ void ring_make_room(struct ring *r, ring_moved_fn moved, void *ctx)
 	}
 }
 
+uint32_t ring_insert(struct ring *r, uint32_t pos, uint32_t value, ring_moved_fn moved, void *ctx)
+{
+	uint32_t front_members = 0;
+	uint32_t mask;
+
+	check(value != 0 && r->live != 0);
+	for (uint32_t p = r->head; p != pos; p = ring_next(r, p))
+		front_members++;
+	if (r->tail - r->head == r->cap) {
+		ring_make_room(r, moved, ctx);
+		pos = r->head;
+		while (front_members--)
+			pos = ring_next(r, pos);
+	}
+	mask = r->cap - 1;
+	for (uint32_t p = r->head; p != pos; p++) {
+		uint32_t member = r->cell[p & mask];
+
+		r->cell[(p - 1) & mask] = member;
+		if (member)
+			moved(ctx, member, p - 1);
+	}
+	r->cell[(pos - 1) & mask] = value;
+	r->head--;
+	r->live++;
+	return pos - 1;
+}
+
 void ring_rotate_to(struct ring *r, uint32_t pos, ring_moved_fn moved, void *ctx)
 {
 	uint32_t front_members = 0;

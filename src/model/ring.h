@@ -42,6 +42,8 @@ typedef void (*ring_moved_fn)(void *ctx, uint32_t value, uint32_t pos);
 void ring_init(struct ring *r, uint32_t *cells, uint32_t max_cap);
 /* Makes room for one more member at either end; the slow half of both pushes. */
 void ring_make_room(struct ring *r, ring_moved_fn moved, void *ctx);
+/* Before the member at pos; moves all that stand in front of it. Returns the new member's position. */
+uint32_t ring_insert(struct ring *r, uint32_t pos, uint32_t value, ring_moved_fn moved, void *ctx);
 /* Cyclic rotation after which the member at pos is the first; the shorter side is moved. */
 void ring_rotate_to(struct ring *r, uint32_t pos, ring_moved_fn moved, void *ctx);
 /* No hole at either end, live equals the members, everything outside [head, tail) is zero. */

@@ -19,5 +19,7 @@ struct model;
  * are checked as such, without touching them. True = sound; else `why` (size bytes) names the first fault.
  */
 bool validate(struct model *m, char *why, size_t size) MUST_USE;
+/* Its first half, validate_lists.c: blocks, free and per-CPU lists, every page in one life. */
+bool validate_lists(struct model *m, char *why, size_t size) MUST_USE;
 
 #endif
