@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Compare ways to fill a huge-page buffer, on the machine as it is or with a node
+ * fragmented by pinned pages. All methods run in one process, in turn, after a
+ * warm-up round that is not counted; medians are compared.
+ *
+ *   bench-populate [--size 1G] [--repeat 5] [--node N] [--methods LIST] [--json]
+ *   bench-populate --pinned --yes [--leave 6G]   fills the node's memory, needs root
+ *   bench-populate --movable --yes [--leave 6G]  the same without the pins
+ */
+#include <compactlab/populate.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "populate/pop_probe.h"
+#include "populate/pop_job.h"
+#include "populate/pop_room.h"
+#include "populate_fragment.h"
+
+#define MAX_REPEAT 101
+
+enum method { TOUCH, POPULATE, MAP, BASE, COLLAPSE, OURS, METHODS };
+static const char *const names[METHODS] = {"touch", "populate-write",     "map-populate",
+					   "base",  "base-then-collapse", "compactlab"};
+
+struct sample {
+	uint64_t ns, huge;
+	int64_t stall, fail;
+};
+
+struct bench {
+	uint64_t size, leave;
+	unsigned repeat;
+	int node;
+	bool pinned, movable, yes, json, wanted[METHODS];
+	struct pop_probe probe;
+	struct sample sample[METHODS][MAX_REPEAT];
+	struct cl_populate_receipt receipt; /* of the last run of ours */
+};
+
+static void die(const char *what, int error)
+{
+	fprintf(stderr, "bench-populate: %s: %s\n", what, strerror(error));
+	exit(3);
+}
+
+static uint64_t parse_size(const char *text)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	uint64_t n = strtoull(text, &end, 10);
+	const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+
+	if (end == text || (*end && !unit)) {
+		fprintf(stderr, "bench-populate: '%s' is not a size such as 512M or 4G\n", text);
+		exit(2);
+	}
+	return unit ? n << (10 * (unit - units + 1)) : n;
+}
+
+static int64_t vmstat(const char *name)
+{
+	char *text = pop_sys_read_all("/proc/vmstat");
+	int64_t value = text ? (int64_t)pop_room_field(text, name, 0) : -1;
+
+	free(text);
+	return value;
+}
+
+/* ---- one run -------------------------------------------------------------------- */
+
+static int ours(struct bench *b, char *at)
+{
+	struct cl_populate_options o = CL_POPULATE_OPTIONS_INIT;
+
+	if (b->node >= 0) {
+		o.policy = CL_POPULATE_PREFER;
+		o.node = b->node;
+	}
+	b->receipt.size = sizeof(b->receipt);
+	return cl_populate(at, b->size, &o, &b->receipt);
+}
+
+static int base_then_collapse(struct bench *b, char *at)
+{
+	int r = pop_sys_huge(at, b->size, false);
+
+	if (!r)
+		r = pop_sys_populate_write(at, b->size);
+	if (!r)
+		r = pop_sys_huge(at, b->size, true);
+	/* One call a block: a failing block must not end it. */
+	for (uint64_t off = 0; !r && off < b->size; off += b->probe.block_bytes)
+		pop_sys_collapse(at + off, b->probe.block_bytes);
+	return r;
+}
+
+static int fill(struct bench *b, enum method m, char *at)
+{
+	int r = 0;
+
+	switch (m) {
+	case TOUCH:
+		r = pop_sys_huge(at, b->size, true);
+		for (uint64_t off = 0; !r && off < b->size; off += b->probe.page_bytes)
+			((volatile char *)at)[off] = 1;
+		return r;
+	case POPULATE:
+		r = pop_sys_huge(at, b->size, true);
+		return r ? r : pop_sys_populate_write(at, b->size);
+	case MAP: /* no advice can be given before it is filled */
+		return mmap(at, b->size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0) == at
+			       ? 0
+			       : -errno;
+	case BASE:
+		r = pop_sys_huge(at, b->size, false);
+		return r ? r : pop_sys_populate_write(at, b->size);
+	case COLLAPSE:
+		return base_then_collapse(b, at);
+	case OURS:
+		return ours(b, at);
+	case METHODS:
+		break;
+	}
+	return -EINVAL;
+}
+
+static void run(struct bench *b, enum method m, struct sample *s)
+{
+	uint64_t block = b->probe.block_bytes, t;
+	int64_t stall = vmstat("compact_stall"), fail = vmstat("compact_fail"), huge;
+	char *map = mmap(NULL, b->size + block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0),
+	     *at;
+	int r;
+
+	if (map == MAP_FAILED)
+		die("mmap", errno);
+	at = (char *)(((uintptr_t)map + block - 1) & ~(block - 1));
+	t = pop_sys_now_ns();
+	r = fill(b, m, at);
+	s->ns = pop_sys_now_ns() - t;
+	if (r)
+		die(names[m], -r);
+	huge = b->probe.pagemap >= 0
+		       ? pop_survey_huge(&b->probe, (uintptr_t)at, (uintptr_t)at + b->size)
+		       : -1;
+	s->huge = huge < 0 ? 0 : (uint64_t)huge;
+	s->stall = vmstat("compact_stall") - stall;
+	s->fail = vmstat("compact_fail") - fail;
+	munmap(map, b->size + block);
+}
+
+/* ---- the table ------------------------------------------------------------------ */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	return x->ns < y->ns ? -1 : x->ns > y->ns;
+}
+
+static void print_line(struct bench *b, enum method m)
+{
+	struct sample *s = b->sample[m], mid;
+	const struct sample *other = b->sample[POPULATE];
+	double ratio, base;
+
+	mid = s[b->repeat / 2];
+	ratio = b->wanted[POPULATE] ? (double)mid.ns / (double)other[b->repeat / 2].ns : 0;
+	base = b->wanted[BASE] ? (double)mid.ns / (double)b->sample[BASE][b->repeat / 2].ns : 0;
+	printf(b->json ? "{\"method\":\"%s\",\"median_s\":%.4f,\"min_s\":%.4f,\"max_s\":%.4f,"
+			 "\"of_populate_write\":%.3f,\"of_base\":%.3f,\"huge_mib\":%" PRIu64
+			 ",\"compact_stall\":%" PRId64 ",\"compact_fail\":%" PRId64 "}\n"
+		       : "%-20s %9.4f  [%.4f..%.4f] %9.3f %9.3f %9" PRIu64 " %9" PRId64 " %9" PRId64
+			 "\n",
+	       names[m], (double)mid.ns / 1e9, (double)s[0].ns / 1e9,
+	       (double)s[b->repeat - 1].ns / 1e9, ratio, base, mid.huge >> 20, mid.stall, mid.fail);
+}
+
+static void print_table(struct bench *b)
+{
+	struct utsname u;
+
+	uname(&u);
+	if (!b->json) {
+		printf("%s %s %s, %" PRIu64 " MiB, %u runs each, %s memory\n", u.sysname, u.release,
+		       u.machine, b->size >> 20, b->repeat,
+		       b->pinned    ? "pinned"
+		       : b->movable ? "movable-fragmented"
+				    : "as it is:");
+		printf("%-20s %9s  %-17s %9s %9s %9s %9s %9s\n", "method", "median s", "[range]",
+		       "/populate", "/base", "huge MiB", "stalls", "failed");
+	}
+	for (int m = 0; m < METHODS; m++)
+		if (b->wanted[m])
+			qsort(b->sample[m], b->repeat, sizeof(b->sample[m][0]), by_time);
+	for (int m = 0; m < METHODS; m++)
+		if (b->wanted[m])
+			print_line(b, (enum method)m);
+	if (b->wanted[OURS]) {
+		char json[16384];
+
+		cl_populate_receipt_json(&b->receipt, json, sizeof(json));
+		printf("%s\n", json);
+	}
+}
+
+/*
+ * With --node everything runs as a program started there would: on its CPUs, its memory
+ * preferred.
+ */
+static void settle(struct bench *b)
+{
+	struct pop_policy p = {.mode = POP_MPOL_PREFERRED};
+	uint64_t cpus[POP_CPUS / 64];
+	int r;
+
+	if (b->node < 0)
+		return;
+	pop_mask_set(&p.nodes, (unsigned)b->node);
+	if (!pop_mask_has(&b->probe.memory, (unsigned)b->node))
+		die("--node", EINVAL);
+	if (pop_probe_cpus(b->node, cpus))
+		sched_setaffinity(0, sizeof(cpus), (cpu_set_t *)cpus);
+	r = pop_sys_set_policy(&p);
+	if (r && b->node)
+		die("set_mempolicy", -r);
+}
+
+/* ---- command line --------------------------------------------------------------- */
+
+static void choose(struct bench *b, char *list)
+{
+	memset(b->wanted, 0, sizeof(b->wanted));
+	for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
+		int m = 0;
+
+		while (m < METHODS && strcmp(word, names[m]) != 0)
+			m++;
+		if (m == METHODS) {
+			fprintf(stderr, "bench-populate: no method '%s'\n", word);
+			exit(2);
+		}
+		b->wanted[m] = true;
+	}
+}
+
+static void parse(struct bench *b, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"size", 1, 0, 's'},    {"repeat", 1, 0, 'r'},
+		{"node", 1, 0, 'n'},    {"leave", 1, 0, 'l'},
+		{"methods", 1, 0, 'm'}, {"pinned", 0, 0, 'p'},
+		{"movable", 0, 0, 'v'}, {"yes", 0, 0, 'y'},
+		{"json", 0, 0, 'j'},    {0},
+	};
+
+	for (int c; (c = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
+		switch (c) {
+		case 's':
+			b->size = parse_size(optarg);
+			break;
+		case 'r':
+			b->repeat = (unsigned)atoi(optarg);
+			break;
+		case 'n':
+			b->node = atoi(optarg);
+			break;
+		case 'l':
+			b->leave = parse_size(optarg);
+			break;
+		case 'm':
+			choose(b, optarg);
+			break;
+		case 'p':
+			b->pinned = true;
+			break;
+		case 'v':
+			b->movable = true;
+			break;
+		case 'y':
+			b->yes = true;
+			break;
+		case 'j':
+			b->json = true;
+			break;
+		default:
+			exit(2);
+		}
+	}
+	if (b->repeat < 1 || b->repeat > MAX_REPEAT || b->size < (2u << 20)) {
+		fprintf(stderr, "bench-populate: --repeat 1..%d, --size 2M or more\n", MAX_REPEAT);
+		exit(2);
+	}
+	if ((b->pinned || b->movable) && !b->yes) {
+		fprintf(stderr,
+			"bench-populate: this fills the memory of a node except --leave (%" PRIu64
+			" MiB) and disturbs everything that runs here; say --yes if that is "
+			"meant\n",
+			b->leave >> 20);
+		exit(2);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+	pid_t hog = 0;
+
+	if (!b)
+		die("calloc", ENOMEM);
+	b->size = 1u << 30;
+	b->repeat = 5;
+	b->node = -1;
+	for (int m = 0; m < METHODS; m++)
+		b->wanted[m] = m != MAP && m != COLLAPSE;
+	b->leave = 6ull << 30;
+	parse(b, argc, argv);
+	b->size &= ~((2ull << 20) - 1);
+	pop_probe_open(&b->probe);
+	settle(b);
+	if (b->pinned || b->movable)
+		hog = fragment_start(b->leave, b->node, b->pinned);
+	/*
+	 * The order rotates: what a method leaves on the free lists is what the next one
+	 * gets, and memory a virtual machine has not touched yet is slower than any method.
+	 */
+	for (unsigned i = 0; i <= b->repeat; i++)
+		for (unsigned turn = 0; turn < METHODS; turn++) {
+			unsigned m = (turn + i) % METHODS;
+			struct sample s;
+
+			if (!b->wanted[m])
+				continue;
+			run(b, (enum method)m, &s);
+			if (i) /* the first round warms up */
+				b->sample[m][i - 1] = s;
+		}
+	fragment_stop(hog);
+	print_table(b);
+	pop_probe_close(&b->probe);
+	free(b);
+	return 0;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef POPULATE_POP_DECIDE_H
+#define POPULATE_POP_DECIDE_H
+/*
+ * What to do with the next blocks of the buffer. No system calls and no clock here:
+ * a pure function of what was seen so far, so that it can be tested against simulated
+ * nodes.
+ *
+ * One `struct pop_decide` belongs to one call and is used by all its workers under a
+ * lock: pop_decide_next() hands out blocks, pop_decide_learn() takes the outcome back.
+ * In between several workers may be at it; blocks they were sent for count as taken.
+ *
+ * "home" is the node (or the set of nodes) the memory should come from; "other" is
+ * the rest. A free block is one the allocator can hand out as a huge page at once.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#define POP_MAX_SHIFT  6   /* COMPACT_MAX_DEFER_SHIFT */
+#define POP_MAX_CHUNK  512 /* blocks: 1 GiB */
+#define POP_MAX_TRY    16  /* blocks risked at once where none is known to be free */
+#define POP_MAX_BLIND  32  /* the same while free blocks cannot be counted at all */
+#define POP_BESIDE_TRY 4   /* blocks filled another way while somebody else tries */
+#define POP_MAX_BASE   16  /* blocks filled another way before free blocks are looked for again */
+
+enum pop_act {
+	POP_FULL,  /* ask for huge pages, the kernel may compact */
+	POP_OTHER, /* ask for free huge pages of any node, no compaction while there are any */
+	POP_BASE,  /* no huge pages */
+	POP_STOP,  /* give up: more base pages would break the contract */
+};
+
+enum pop_why { POP_WHY_WORK, POP_WHY_DEADLINE };
+
+struct pop_rules {            /* fixed for a call */
+	bool huge;            /* huge pages are possible at all */
+	bool stalls;          /* asking for one that is not free compacts */
+	bool free_known;      /* the view's free counts mean something */
+	bool use_other;       /* other nodes' huge pages are wanted before base pages */
+	bool any_size;        /* chunks of base pages may be long: nothing to look for meanwhile */
+	uint64_t base_budget; /* blocks that may become base pages, UINT64_MAX: all */
+	uint64_t chunk_ns;    /* a chunk should not take longer */
+	uint64_t deadline_ns; /* absolute, 0: none */
+	uint64_t base_guess_ns; /* what a block of base pages costs, until one was measured */
+};
+
+struct pop_view { /* what is so when deciding */
+	uint64_t now_ns;
+	uint64_t free_home, free_other; /* blocks */
+	uint64_t left;                  /* blocks of the buffer not handed out, > 0 */
+};
+
+struct pop_step {
+	enum pop_act act;
+	enum pop_why why;
+	bool trial;    /* POP_FULL without a known free block: a try of compaction */
+	bool deferred; /* POP_OTHER, POP_BASE: because tries are deferred */
+	uint64_t blocks;
+};
+
+struct pop_outcome {
+	uint64_t huge;      /* blocks that became huge pages */
+	uint64_t huge_home; /* of these, from home */
+	uint64_t time_ns;
+	uint64_t free_home, free_other; /* blocks free afterwards */
+};
+
+struct pop_decide {
+	struct pop_rules rules;
+	/* Deferral, as in the kernel's zone: attempts passed over since the last failure. */
+	unsigned shift, considered;
+	unsigned trying;      /* tries under way; after a failure one at a time */
+	bool base_only;       /* the deadline is near */
+	uint64_t chunk;       /* blocks of the next chunk of known free blocks */
+	uint64_t try_chunk;   /* and of the next try */
+	uint64_t plain_chunk; /* and of the next one that cannot stall */
+	/* Blocks counted as free that could not be had: reserves, CMA, foreign migratetypes. */
+	uint64_t untakable_home, untakable_other;
+	uint64_t sent_home, sent_other; /* free blocks that workers are just taking */
+	uint64_t base_blocks;           /* became base pages, or are about to */
+	uint64_t huge_block_ns, try_block_ns, base_block_ns; /* last measured, 0: not yet */
+	/* Totals for the receipt. */
+	uint64_t tries, failed_tries, failed_blocks, deferred_blocks, recoveries, chunks;
+	unsigned max_shift;
+};
+
+void pop_decide_init(struct pop_decide *d, const struct pop_rules *rules);
+void pop_decide_next(struct pop_decide *d, const struct pop_view *view, struct pop_step *step);
+void pop_decide_learn(struct pop_decide *d, const struct pop_step *step,
+		      const struct pop_outcome *outcome);
+
+/* The deferral alone, for collapse: is the next attempt passed over? Counts the attempt. */
+bool pop_decide_deferred(struct pop_decide *d);
+void pop_decide_failed(struct pop_decide *d);
+void pop_decide_succeeded(struct pop_decide *d);
+#endif

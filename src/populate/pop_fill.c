@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Carrying the decisions out.
+ *
+ * How a block becomes what was decided. All of the range is MADV_HUGEPAGE, so that
+ * populating it asks for huge pages. Where that must not be, the chunk is
+ * MADV_NOHUGEPAGE for as long as it is populated; afterwards its advice is as before,
+ * the mapping is whole again, and khugepaged may serve it.
+ *
+ * Which node: by the thread's own memory policy, so that the mapping is neither
+ * split nor left with a policy. MPOL_PREFERRED_MANY over several nodes is how free
+ * huge pages of any node are taken without compaction on the first: the kernel looks
+ * through all of them before it works for one (mm/mempolicy.c, Linux 5.15).
+ */
+#include "pop_job.h"
+#include "pop_room.h"
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct worker {
+	struct pop_job *job;
+	bool own_thread;
+	enum pop_want policy; /* in force, POP_WANTS: none set yet */
+	bool bound;
+};
+
+/* ---- ending early --------------------------------------------------------------- */
+
+bool pop_job_over(struct pop_job *job)
+{
+	const int *cancel = job->options.cancel;
+
+	if (job->error)
+		return true;
+	if (cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED)) {
+		job->error = -ECANCELED;
+		job->limit = CL_POPULATE_LIMIT_CANCELLED;
+	} else if (job->deadline_ns && pop_sys_now_ns() >= job->deadline_ns) {
+		job->error = -ETIMEDOUT;
+		job->limit = CL_POPULATE_LIMIT_DEADLINE;
+	}
+	return job->error != 0;
+}
+
+void pop_job_report(struct pop_job *job, bool last)
+{
+	struct cl_populate_progress p = {.bytes = job->end - job->start};
+	uint64_t now = pop_sys_now_ns();
+	bool stop;
+
+	if (!job->options.progress || (!last && now < job->next_report_ns))
+		return;
+	job->next_report_ns = now + POP_REPORT_NS;
+	pthread_mutex_lock(&job->lock);
+	p.done_bytes = job->done_bytes;
+	p.huge_bytes = job->huge_bytes;
+	p.tries = job->decide.tries;
+	p.failed_tries = job->decide.failed_tries;
+	pthread_mutex_unlock(&job->lock);
+	p.elapsed_ns = now - job->begin_ns;
+	stop = job->options.progress(job->options.arg, &p) != 0;
+	pthread_mutex_lock(&job->lock);
+	if (stop && !last && !job->error) {
+		job->error = -ECANCELED;
+		job->limit = CL_POPULATE_LIMIT_CANCELLED;
+	}
+	pthread_mutex_unlock(&job->lock);
+}
+
+/* Others fill memory too: look again from time to time whether the rest fits. */
+static void check_room(struct pop_job *job)
+{
+	uint64_t left = job->end - job->start - job->done_bytes;
+
+	if (job->done_bytes < job->room_next || left <= POP_ROOM_STEP / 8)
+		return;
+	job->room_next = job->done_bytes + POP_ROOM_STEP;
+	if (left <= pop_room_cgroup() && left <= pop_room_machine())
+		return;
+	job->error = -ENOMEM;
+	job->limit = CL_POPULATE_LIMIT_ROOM;
+}
+
+/* ---- pages ---------------------------------------------------------------------- */
+
+/* Writing is what faults a page in for good; adding nothing keeps what it holds. */
+static void touch(uint64_t addr, uint64_t length, uint64_t page)
+{
+	for (uint64_t at = addr; at < addr + length; at += page)
+		__atomic_fetch_or((unsigned char *)(uintptr_t)at, 0, __ATOMIC_RELAXED);
+}
+
+static int fault_in(const struct pop_job *job, uint64_t addr, uint64_t length)
+{
+	int r;
+
+	if (!job->probe->populate_write) {
+		touch(addr, length, job->probe->page_bytes);
+		return 0;
+	}
+	for (unsigned again = 0;; again++) {
+		r = pop_sys_populate_write((void *)(uintptr_t)addr, length);
+		if ((r != -EAGAIN && r != -EINTR) || again == 10)
+			break;
+		sched_yield();
+	}
+	return r;
+}
+
+/*
+ * Smaller folios: a block whose first page is there cannot become a huge page any
+ * more, and the kernel tries the smaller sizes for what is left of it.
+ */
+static int fault_in_smaller(const struct pop_job *job, uint64_t addr, uint64_t length)
+{
+	void *at = (void *)(uintptr_t)addr;
+	int r = 0;
+
+	for (uint64_t off = 0; !r && off < length; off += job->probe->block_bytes)
+		r = fault_in(job, addr + off, job->probe->page_bytes);
+	pop_sys_huge(at, length, true);
+	return r ? r : fault_in(job, addr, length);
+}
+
+/* *split becomes false when the mapping could not be split (vm.max_map_count). */
+static int fault_in_base(const struct pop_job *job, uint64_t addr, uint64_t length, bool *split)
+{
+	void *at = (void *)(uintptr_t)addr;
+	int r;
+
+	*split = true;
+	if (!job->advise)
+		return fault_in(job, addr, length);
+	if (pop_sys_huge(at, length, false)) {
+		*split = false;
+		return fault_in(job, addr, length);
+	}
+	if (job->smaller)
+		return fault_in_smaller(job, addr, length);
+	r = fault_in(job, addr, length);
+	pop_sys_huge(at, length, true);
+	return r;
+}
+
+/* ---- one chunk ------------------------------------------------------------------ */
+
+static void use_policy(struct worker *w, enum pop_want want, bool bound)
+{
+	const struct pop_job *job = w->job;
+
+	if (!job->set_policy || (w->policy == want && w->bound == bound))
+		return;
+	pop_sys_set_policy(bound ? &job->bound : &job->policy[want]);
+	w->policy = want;
+	w->bound = bound;
+}
+
+/* Whole blocks among `blocks` that became huge, by the number of faults that took. */
+static uint64_t huge_by_faults(const struct pop_probe *p, uint64_t blocks, uint64_t faults)
+{
+	uint64_t per_block = p->block_bytes / p->page_bytes, pages = blocks * per_block;
+
+	/* huge + base = faults and per_block * huge + base = pages */
+	if (faults >= pages)
+		return 0;
+	return (pages - faults + (per_block - 1) / 2) / (per_block - 1);
+}
+
+struct chunk {
+	struct pop_step step;
+	uint64_t addr, length;
+	struct pop_free before;
+	bool know_before;
+	bool bound;
+};
+
+static void look(const struct pop_job *job, char *text, size_t size, struct pop_free *f,
+		 bool *known)
+{
+	ssize_t n =
+		job->probe->buddyinfo >= 0 ? pread(job->probe->buddyinfo, text, size - 1, 0) : -1;
+
+	*known = false;
+	memset(f, 0, sizeof(*f));
+	if (n <= 0)
+		return;
+	text[n] = 0;
+	*known = pop_nodes_buddyinfo(&job->probe->nodes, text, f);
+}
+
+/* Of the huge pages of a try: how many came from home, and not from elsewhere? */
+static uint64_t huge_from_home(const struct pop_job *job, const struct chunk *c,
+			       const struct pop_outcome *o, const struct pop_free *after)
+{
+	uint64_t missed = c->step.blocks - o->huge, gone, was, is;
+	long on;
+
+	if (pop_mask_empty(&job->other) || !o->huge || c->bound)
+		return o->huge;
+	on = pop_survey_on(job, c->addr, c->step.blocks, &job->home);
+	if (on >= 0) /* what is not huge are base pages, and those are local */
+		return (uint64_t)on > missed ? (uint64_t)on - missed : 0;
+	/* Not allowed to ask: what the other nodes lost meanwhile we may have got. */
+	was = pop_free_in(&c->before, &job->other);
+	is = pop_free_in(after, &job->other);
+	gone = was > is ? was - is : 0;
+	return o->huge > gone ? o->huge - gone : 0;
+}
+
+/* Carry it out, without the lock. Result of the system calls; fills *o and *faults. */
+static int carry_out(struct worker *w, struct chunk *c, struct pop_outcome *o, uint64_t *faults,
+		     bool *split)
+{
+	const struct pop_job *job = w->job;
+	uint64_t t = pop_sys_now_ns(), f = pop_sys_faults();
+	int64_t scanned;
+	int r;
+
+	memset(o, 0, sizeof(*o));
+	*split = true;
+	if (c->step.act == POP_BASE) {
+		use_policy(w, POP_WANT_BASE, false);
+		r = fault_in_base(job, c->addr, c->length, split);
+	} else {
+		use_policy(w, c->step.act == POP_OTHER ? POP_WANT_OTHER : POP_WANT_FULL, c->bound);
+		r = fault_in(job, c->addr, c->length);
+	}
+	*faults = pop_sys_faults() - f;
+	o->time_ns = pop_sys_now_ns() - t;
+	if (c->step.act == POP_BASE && *split)
+		return r;
+	o->huge = huge_by_faults(job->probe, c->step.blocks, *faults);
+	if (job->by_scan && o->huge) {
+		scanned = pop_survey_huge(job->probe, c->addr, c->addr + c->length);
+		if (scanned >= 0)
+			o->huge = (uint64_t)scanned / job->probe->block_bytes;
+	}
+	o->huge_home = o->huge;
+	return r;
+}
+
+static void account(struct pop_job *job, const struct chunk *c, const struct pop_outcome *o)
+{
+	struct cl_populate_receipt *r = job->receipt;
+
+	if (c->step.act == POP_BASE)
+		r->base_ns += o->time_ns;
+	else if (o->huge < c->step.blocks || (c->step.trial && o->huge_home < o->huge))
+		r->failed_ns += o->time_ns;
+	else if (c->step.act == POP_OTHER)
+		r->remote_ns += o->time_ns;
+	else
+		r->huge_ns += o->time_ns;
+}
+
+/* ---- a worker ------------------------------------------------------------------- */
+
+static bool is_touched(const struct pop_job *job, uint64_t block)
+{
+	return job->touched && (job->touched[block / 64] >> (block % 64) & 1);
+}
+
+/* How many blocks from the cursor on are alike: with pages in them, or without. */
+static uint64_t alike(const struct pop_job *job, bool touched)
+{
+	uint64_t n = 1;
+
+	if (!job->touched)
+		return job->blocks - job->cursor;
+	while (job->cursor + n < job->blocks && is_touched(job, job->cursor + n) == touched)
+		n++;
+	return n;
+}
+
+/* Decide about the next blocks. Lock held. False: no more work. */
+static bool take(struct pop_job *job, struct chunk *c, char *text, size_t size)
+{
+	struct pop_view view = {0};
+	bool touched;
+
+	if (pop_job_over(job) || job->cursor == job->blocks)
+		return false;
+	if (job->limited)
+		check_room(job);
+	if (job->error)
+		return false;
+	touched = is_touched(job, job->cursor);
+	view.left = alike(job, touched);
+	memset(&c->step, 0, sizeof(c->step));
+	c->bound = c->know_before = false;
+	if (touched) {
+		/* What is there decides what these become; nothing to ask for. */
+		c->step.act = POP_BASE;
+		c->step.blocks = view.left < POP_MAX_BASE ? view.left : POP_MAX_BASE;
+	} else {
+		if (job->decide.rules.stalls && job->decide.rules.huge) {
+			look(job, text, size, &c->before, &c->know_before);
+			view.free_home = pop_free_in(&c->before, &job->home);
+			view.free_other = pop_free_in(&c->before, &job->other);
+		}
+		view.now_ns = pop_sys_now_ns();
+		pop_decide_next(&job->decide, &view, &c->step);
+		if (c->step.why == POP_WHY_DEADLINE)
+			job->limit = CL_POPULATE_LIMIT_DEADLINE;
+		if (c->step.act == POP_STOP) {
+			job->error = -ENOMEM;
+			job->limit = CL_POPULATE_LIMIT_CONTRACT;
+			return false;
+		}
+	}
+	c->addr = job->inner + job->cursor * job->probe->block_bytes;
+	c->length = c->step.blocks * job->probe->block_bytes;
+	job->cursor += c->step.blocks;
+	/*
+	 * Bound to home only while it has pages for all of it twice: bound memory that
+	 * cannot be had is the OOM killer's business.
+	 */
+	if (job->bind_home && c->step.act == POP_FULL && c->know_before) {
+		uint64_t pages = 0;
+
+		for (unsigned i = 0; i < POP_NODES; i++)
+			if (pop_mask_has(&job->home, i))
+				pages += c->before.pages[i];
+		c->bound = pages >= 2 * (c->length / job->probe->page_bytes);
+	}
+	return true;
+}
+
+static void work(struct worker *w)
+{
+	struct pop_job *job = w->job;
+	char text[16384];
+	struct chunk c;
+
+	pthread_mutex_lock(&job->lock);
+	while (take(job, &c, text, sizeof(text))) {
+		bool touched = is_touched(job, job->cursor - c.step.blocks), split, known = false;
+		struct pop_outcome o;
+		struct pop_free after;
+		uint64_t faults;
+		int r;
+
+		pthread_mutex_unlock(&job->lock);
+		if (touched) {
+			uint64_t t = pop_sys_now_ns(), f = pop_sys_faults();
+
+			memset(&o, 0, sizeof(o));
+			use_policy(w, POP_WANT_FULL, false);
+			r = fault_in(job, c.addr, c.length);
+			o.time_ns = pop_sys_now_ns() - t;
+			faults = pop_sys_faults() - f;
+			split = true;
+		} else {
+			r = carry_out(w, &c, &o, &faults, &split);
+			if (c.step.act != POP_BASE && job->decide.rules.stalls &&
+			    (o.huge < c.step.blocks || c.step.trial))
+				look(job, text, sizeof(text), &after, &known);
+			if (known) {
+				o.free_home = pop_free_in(&after, &job->home);
+				o.free_other = pop_free_in(&after, &job->other);
+			}
+			if (c.step.trial)
+				o.huge_home =
+					huge_from_home(job, &c, &o, known ? &after : &c.before);
+		}
+		if (!w->own_thread)
+			pop_job_report(job, false);
+		pthread_mutex_lock(&job->lock);
+		job->faults += faults;
+		if (!split)
+			job->receipt->missing |= CL_POPULATE_NO_SPLIT;
+		if (!touched)
+			pop_decide_learn(&job->decide, &c.step, &o);
+		account(job, &c, &o);
+		if (r) {
+			if (!job->error)
+				job->error = r;
+			if (!job->limit)
+				job->limit = CL_POPULATE_LIMIT_ERROR;
+			break;
+		}
+		job->done_bytes += c.length;
+		job->huge_bytes += o.huge * job->probe->block_bytes;
+	}
+	job->running--;
+	pthread_cond_signal(&job->done);
+	pthread_mutex_unlock(&job->lock);
+}
+
+static void *worker_main(void *arg)
+{
+	work(arg);
+	return NULL;
+}
+
+/* ---- threads -------------------------------------------------------------------- */
+
+/*
+ * CPUs of home that this thread may use anyway. False: no reason to move, or nowhere
+ * to move to (a node without CPUs).
+ */
+static bool home_cpus(struct pop_job *job, uint64_t *cpus)
+{
+	uint64_t may[POP_CPUS / 64] = {0}, of_node[POP_CPUS / 64];
+	bool any = false;
+
+	memset(cpus, 0, POP_CPUS / 8);
+	if (pop_mask_count(&job->probe->memory) < 2 ||
+	    sched_getaffinity(0, sizeof(may), (cpu_set_t *)may))
+		return false;
+	for (unsigned node = 0; node < POP_NODES; node++) {
+		if (!pop_mask_has(&job->home, node) || !pop_probe_cpus((int)node, of_node))
+			continue;
+		for (unsigned i = 0; i < POP_CPUS / 64; i++) {
+			cpus[i] |= of_node[i] & may[i];
+			any |= cpus[i] != 0;
+		}
+	}
+	return any;
+}
+
+/* Start up to `count` workers; how many run. */
+static unsigned start_workers(struct pop_job *job, struct worker *w, pthread_t *thread,
+			      unsigned count)
+{
+	uint64_t cpus[POP_CPUS / 64];
+	bool pin = home_cpus(job, cpus);
+	pthread_attr_t attr;
+	sigset_t all, before;
+	unsigned n = 0;
+
+	if (pthread_attr_init(&attr))
+		return 0;
+	pthread_attr_setstacksize(&attr, 256 * 1024);
+	if (pin && pthread_attr_setaffinity_np(&attr, sizeof(cpus), (cpu_set_t *)cpus))
+		job->receipt->missing |= CL_POPULATE_NO_AFFINITY;
+	/* The program's handlers are not to run on threads it does not know of. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	for (; n < count; n++) {
+		w[n] = (struct worker){.job = job, .own_thread = true, .policy = POP_WANTS};
+		if (!pthread_create(&thread[n], &attr, worker_main, &w[n]))
+			continue;
+		/* A filter may forbid the affinity, not the thread. */
+		if (pin && n == 0) {
+			pin = false;
+			job->receipt->missing |= CL_POPULATE_NO_AFFINITY;
+			pthread_attr_destroy(&attr);
+			if (pthread_attr_init(&attr))
+				break;
+			pthread_attr_setstacksize(&attr, 256 * 1024);
+			if (!pthread_create(&thread[n], &attr, worker_main, &w[n]))
+				continue;
+		}
+		break;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return n;
+}
+
+/* Wait for the workers, telling the caller how far they are. Lock held. */
+static void await(struct pop_job *job)
+{
+	while (job->running) {
+		struct timespec until;
+		uint64_t ns = pop_sys_now_ns() + POP_REPORT_NS;
+
+		if (!job->options.progress) {
+			pthread_cond_wait(&job->done, &job->lock);
+			continue;
+		}
+		until.tv_sec = (time_t)(ns / 1000000000);
+		until.tv_nsec = (long)(ns % 1000000000);
+		pthread_cond_timedwait(&job->done, &job->lock, &until);
+		if (!job->running)
+			break;
+		pthread_mutex_unlock(&job->lock);
+		pop_job_report(job, false);
+		pthread_mutex_lock(&job->lock);
+	}
+}
+
+static void fill_blocks(struct pop_job *job)
+{
+	unsigned count = job->options.threads ? job->options.threads : 1, started = 0;
+	struct worker *w;
+	pthread_t *thread;
+
+	if (count > job->blocks)
+		count = (unsigned)job->blocks;
+	w = calloc(count, sizeof(*w));
+	thread = calloc(count, sizeof(*thread));
+	/* Workers need the lock to begin, so they all exist before the first one works. */
+	pthread_mutex_lock(&job->lock);
+	if (w && thread)
+		started = start_workers(job, w, thread, count);
+	job->running = started;
+	job->receipt->threads = started;
+	if (started < count)
+		job->receipt->missing |= CL_POPULATE_NO_THREADS;
+	await(job);
+	pthread_mutex_unlock(&job->lock);
+	for (unsigned i = 0; i < started; i++)
+		pthread_join(thread[i], NULL);
+	if (!started) {
+		struct worker self = {.job = job, .policy = POP_WANTS};
+
+		job->running = 1;
+		work(&self);
+		if (job->set_policy)
+			pop_sys_set_policy(&job->before);
+	}
+	free(w);
+	free(thread);
+}
+
+/* Head or tail: no whole block, so no huge page. */
+static void fill_edge(struct pop_job *job, uint64_t from, uint64_t to)
+{
+	uint64_t t = pop_sys_now_ns(), f = pop_sys_faults();
+	int r;
+
+	if (from >= to || job->error)
+		return;
+	r = fault_in(job, from, to - from);
+	job->receipt->base_ns += pop_sys_now_ns() - t;
+	job->faults += pop_sys_faults() - f;
+	if (r) {
+		job->error = r;
+		job->limit = CL_POPULATE_LIMIT_ERROR;
+		return;
+	}
+	job->done_bytes += to - from;
+}
+
+int pop_fill(struct pop_job *job)
+{
+	uint64_t inner_end = job->inner + job->blocks * job->probe->block_bytes;
+
+	if (pop_job_over(job))
+		return job->error;
+	if (job->advise &&
+	    pop_sys_huge((void *)(uintptr_t)job->inner, inner_end - job->inner, true)) {
+		/* Holes show up when filling. Anything else: not for huge pages. */
+		job->advise = false;
+		job->decide.rules.huge = false;
+	}
+	fill_edge(job, job->start, job->blocks ? job->inner : job->end);
+	if (job->blocks && !job->error)
+		fill_blocks(job);
+	if (job->blocks)
+		fill_edge(job, inner_end, job->end);
+	return job->error;
+}

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# With the library preloaded, MADV_HUGEPAGE on a large range fills it; a small one stays.
+# preload.sh PRELOAD VICTIM
+set -eu
+fail() { echo "$*" >&2; exit 1; }
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# A sanitizer in the library has to come first in the process.
+first=$(readelf -d "$1" | sed -n 's/.*NEEDED.*\[\(lib[at]san.*\)\]/\1/p')
+[ -z "$first" ] || exit 77
+
+out=$("$2" 128)
+[ "$out" = "0 of 128 MiB present" ] || fail "without the library: $out"
+out=$(LD_PRELOAD=$1 COMPACTLAB_POPULATE_LOG=$log "$2" 128)
+[ "$out" = "128 of 128 MiB present" ] || fail "with the library: $out"
+grep -q '"result":0,.*"done_bytes":134217728,' "$log" || fail "log: $(cat "$log")"
+out=$(LD_PRELOAD=$1 "$2" 32)
+[ "$out" = "0 of 32 MiB present" ] || fail "below the threshold: $out"
+out=$(LD_PRELOAD=$1 COMPACTLAB_POPULATE_MIN=16M "$2" 32)
+[ "$out" = "32 of 32 MiB present" ] || fail "threshold from the environment: $out"
+out=$(LD_PRELOAD=$1 COMPACTLAB_POPULATE_MAX=64M "$2" 128)
+[ "$out" = "0 of 128 MiB present" ] || fail "above the largest size: $out"

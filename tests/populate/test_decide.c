@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/* The decisions, against simulated nodes. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "sim.h"
+
+#define GIB 512 /* blocks */
+
+static void clean_memory_takes_few_large_chunks(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+
+	(void)state;
+	rules.chunk_ns = 1000000000;
+	sim_run(&s, &d, &rules, 16 * GIB);
+	assert_int_equal(s.huge, 16 * GIB);
+	assert_int_equal(s.compactions, 0);
+	assert_int_equal(d.tries, 0);
+	/* 1, 2, 4 .. 512 blocks make the first gibibyte, then one chunk each. */
+	assert_true(s.chunks <= 10 + 16);
+	assert_int_equal(s.largest, POP_MAX_CHUNK);
+}
+
+static void no_chunk_takes_much_longer_than_it_should(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+
+	(void)state;
+	sim_run(&s, &d, &rules, 16 * GIB);
+	assert_true(s.longest_ns <= rules.chunk_ns);
+	assert_true(s.chunks < 16 * GIB / 64); /* and yet they are not small */
+}
+
+static void tries_follow_the_kernels_deferral(void **state)
+{
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+	struct pop_outcome fail = {.time_ns = 5000000};
+	uint64_t at = 0, tried[9], n = 0;
+	/* compaction_deferred(): an attempt runs when ++considered reaches 1 << shift. */
+	static const uint64_t attempts[9] = {1, 3, 7, 15, 31, 63, 127, 191, 255};
+
+	(void)state;
+	pop_decide_init(&d, &rules);
+	while (n < 9) {
+		struct pop_view v = {.left = 1000};
+		struct pop_step step;
+
+		pop_decide_next(&d, &v, &step);
+		if (step.act == POP_FULL) {
+			assert_int_equal(step.blocks, 1);
+			tried[n++] = at + 1;
+		}
+		at += step.blocks;
+		pop_decide_learn(&d, &step, &fail);
+	}
+	assert_memory_equal(tried, attempts, sizeof(tried));
+	assert_int_equal(d.max_shift, 6);
+}
+
+static void pinned_node_costs_little_more_than_base_pages(void **state)
+{
+	struct sim s = sim_new(), plain;
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+	uint64_t huge, plain_ns;
+
+	(void)state;
+	s.free_home = 1;
+	s.fail_ns = 5200000; /* MADV_POPULATE_WRITE: 10.6 s for 4 GiB */
+	plain = s;
+	plain_ns = sim_plain(plain, 4 * GIB, &huge);
+	sim_run(&s, &d, &rules, 4 * GIB);
+	assert_int_equal(s.huge, 1);
+	assert_int_equal(huge, 1);
+	assert_true(s.failures <= 40);
+	assert_true(s.now_ns * 8 <= plain_ns);
+	assert_true(s.now_ns * 2 <= 3 * 4 * GIB * s.base_ns); /* 1.5 times base pages */
+}
+
+static void free_blocks_are_taken_while_deferred(void **state)
+{
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+	struct pop_view v = {.left = 1000};
+	struct pop_outcome fail = {.time_ns = 5000000}, good = {.huge = 1, .huge_home = 1};
+	struct pop_step step;
+
+	(void)state;
+	pop_decide_init(&d, &rules);
+	for (int i = 0; i < 3; i++) { /* deferred, and in the midst of it */
+		do {
+			pop_decide_next(&d, &v, &step);
+			pop_decide_learn(&d, &step, &fail);
+		} while (step.act != POP_FULL);
+	}
+	pop_decide_next(&d, &v, &step);
+	assert_int_equal(step.act, POP_BASE);
+	pop_decide_learn(&d, &step, &fail);
+	v.free_home = 1;
+	pop_decide_next(&d, &v, &step);
+	assert_int_equal(step.act, POP_FULL);
+	assert_false(step.trial);
+	pop_decide_learn(&d, &step, &good);
+	assert_int_equal(d.shift, 0); /* appearing blocks end the deferral */
+	assert_int_equal(d.recoveries, 1);
+}
+
+static void blocks_that_cannot_be_had_are_not_asked_for_again(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+
+	(void)state;
+	s.free_home = s.untakable_home = 300; /* CMA, say */
+	sim_run(&s, &d, &rules, 4 * GIB);
+	assert_int_equal(s.huge, 0);
+	/* One chunk finds out; after that the deferral rules. */
+	assert_true(s.failures <= 1 + 40);
+}
+
+static void a_reserve_costs_one_small_step_per_chunk(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+
+	(void)state;
+	s.free_home = 1000;
+	s.untakable_home = 20;
+	sim_run(&s, &d, &rules, 2 * GIB);
+	assert_int_equal(s.huge, 980);
+	assert_true(s.failures <= 20 + 10);
+}
+
+static void movable_memory_is_compacted_as_before(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+	uint64_t huge, plain_ns = 0;
+
+	(void)state;
+	s.free_home = 0;
+	s.compactable = 100000;
+	plain_ns = sim_plain(s, 4 * GIB, &huge);
+	sim_run(&s, &d, &rules, 4 * GIB);
+	assert_int_equal(s.huge, huge);
+	assert_true(s.now_ns <= plain_ns);
+	assert_int_equal(s.largest, POP_MAX_TRY);
+}
+
+static void rare_failures_do_not_cost_coverage(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+	uint64_t huge;
+
+	(void)state;
+	s.free_home = 0;
+	s.compactable = 100000;
+	s.fail_percent = 2;
+	sim_plain(s, 4 * GIB, &huge);
+	sim_run(&s, &d, &rules, 4 * GIB);
+	assert_true(s.huge * 100 >= huge * 99);
+}
+
+static void supply_that_runs_out_is_used_up(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+	uint64_t huge;
+
+	(void)state;
+	s.free_home = 100;
+	s.compactable = 700;
+	sim_plain(s, 4 * GIB, &huge);
+	assert_int_equal(huge, 800);
+	sim_run(&s, &d, &rules, 4 * GIB);
+	assert_int_equal(s.huge, 800);
+	assert_true(s.failures <= POP_MAX_TRY + 40);
+}
+
+static void huge_pages_come_back_within_64_chunks_after_unpinning(void **state)
+{
+	(void)state;
+	/* Wherever in the deferral it happens. */
+	for (uint64_t at = 200; at < 1200; at += 7) {
+		struct sim s = sim_new();
+		struct pop_rules rules = sim_rules();
+		struct pop_decide d;
+
+		s.free_home = 0;
+		s.unpin_at = at;
+		sim_run(&s, &d, &rules, 4 * GIB);
+		assert_in_range(s.first_huge_after_unpin, 1, 64);
+		assert_true(s.huge >= 4 * GIB - at - 64);
+		assert_true(d.recoveries >= 1);
+	}
+}
+
+static void other_nodes_pages_are_taken_without_compaction(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+
+	(void)state;
+	s.free_home = 10;
+	s.free_other = 1500;
+	rules.use_other = true;
+	sim_run(&s, &d, &rules, 2 * GIB);
+	assert_int_equal(s.huge, 2 * GIB);
+	assert_int_equal(s.huge_home, 10);
+	assert_true(s.failures <= 24); /* MADV_POPULATE_WRITE: 1,014 */
+}
+
+static void without_the_wish_other_nodes_are_left_alone(void **state)
+{
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+	struct pop_view v = {.left = 1000, .free_other = 500};
+	struct pop_outcome fail = {.time_ns = 5000000};
+
+	(void)state;
+	pop_decide_init(&d, &rules);
+	for (int i = 0; i < 100; i++) {
+		struct pop_step step;
+
+		pop_decide_next(&d, &v, &step);
+		assert_int_not_equal(step.act, POP_OTHER);
+		pop_decide_learn(&d, &step, &fail);
+	}
+}
+
+static void without_buddyinfo_it_finds_out_by_trying(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+
+	(void)state;
+	rules.free_known = false;
+	s.free_home = 1000;
+	sim_run(&s, &d, &rules, 4 * GIB);
+	assert_int_equal(s.huge, 1000);
+	assert_true(s.largest <= POP_MAX_BLIND);
+	assert_true(s.failures <= POP_MAX_BLIND + 40);
+}
+
+static void where_asking_costs_nothing_everything_is_asked_for(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+
+	(void)state;
+	rules.stalls = false;
+	s.fail_ns = 0;
+	s.free_home = 700;
+	sim_run(&s, &d, &rules, 4 * GIB);
+	assert_int_equal(s.huge, 700);
+	assert_int_equal(d.deferred_blocks, 0);
+	assert_true(s.chunks <= 4 * GIB / 32);
+}
+
+static void thp_off_means_base_pages_in_large_chunks(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+
+	(void)state;
+	rules.huge = false;
+	sim_run(&s, &d, &rules, 4 * GIB);
+	assert_int_equal(s.base, 4 * GIB);
+	assert_true(s.chunks <= 10 + 4 * GIB * s.base_ns / (rules.chunk_ns / 2));
+}
+
+static void near_the_deadline_no_compaction_is_risked(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+
+	(void)state;
+	/* Just compactable, but slowly: all of it would take 12 s. */
+	s.free_home = 0;
+	s.compactable = 100000;
+	s.compact_ns = 5750000;
+	rules.deadline_ns = 4000000000;
+	sim_run(&s, &d, &rules, 4 * GIB);
+	assert_true(s.now_ns <= rules.deadline_ns);
+	assert_true(s.huge > 100);
+	assert_int_equal(s.huge + s.base, 4 * GIB);
+	assert_true(d.base_only);
+}
+
+static void a_contract_out_of_reach_ends_the_work(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+
+	(void)state;
+	s.free_home = 1000;
+	rules.base_budget = 20; /* 99 % of 2048 */
+	sim_run(&s, &d, &rules, 4 * GIB);
+	assert_true(s.stopped);
+	assert_int_equal(s.huge, 1000);
+	assert_in_range(s.base, 20, 20 + POP_MAX_TRY);
+}
+
+static void a_contract_within_reach_is_kept(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+
+	(void)state;
+	s.free_home = 1000;
+	s.compactable = 1040;
+	rules.base_budget = 20;
+	sim_run(&s, &d, &rules, 4 * GIB);
+	assert_false(s.stopped);
+	assert_true(s.base <= 20);
+}
+
+static void a_second_worker_does_not_pile_up_behind_a_try(void **state)
+{
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+	struct pop_view v = {.left = 1000};
+	struct pop_outcome fail = {.time_ns = 5000000};
+	struct pop_step one, two;
+
+	(void)state;
+	pop_decide_init(&d, &rules);
+	pop_decide_next(&d, &v, &one);
+	pop_decide_learn(&d, &one, &fail);
+	pop_decide_next(&d, &v, &one); /* the one block to be passed over */
+	assert_int_equal(one.act, POP_BASE);
+	pop_decide_next(&d, &v, &one);
+	assert_true(one.trial);
+	pop_decide_next(&d, &v, &two);
+	assert_int_equal(two.act, POP_BASE);
+}
+
+static void two_workers_do_not_take_the_same_free_blocks(void **state)
+{
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+	struct pop_view v = {.left = 1000, .free_home = 3};
+	struct pop_step one, two, three;
+
+	(void)state;
+	pop_decide_init(&d, &rules);
+	d.chunk = 2;
+	pop_decide_next(&d, &v, &one);
+	pop_decide_next(&d, &v, &two);
+	pop_decide_next(&d, &v, &three);
+	assert_int_equal(one.blocks, 2);
+	assert_false(one.trial);
+	assert_int_equal(two.blocks, 1);
+	assert_false(two.trial);
+	assert_true(three.trial);
+}
+
+static void every_block_is_handed_out_once_whatever_happens(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		struct sim s = sim_new();
+		struct pop_rules rules = sim_rules();
+		struct pop_decide d;
+		uint64_t n = 1 + seed * 37 % 5000;
+
+		s.random = seed;
+		s.fail_percent = (unsigned)(seed * 7 % 101);
+		s.free_home = seed * 131 % 3000;
+		s.untakable_home = s.free_home / (1 + seed % 5);
+		s.free_other = seed * 17 % 999;
+		s.compactable = seed * 71 % 4000;
+		rules.use_other = seed % 2;
+		rules.free_known = seed % 7 != 0;
+		rules.stalls = seed % 11 != 0;
+		rules.deadline_ns = seed % 3 ? 0 : 1 + seed * 10000000;
+		sim_run(&s, &d, &rules, n);
+		assert_false(s.stopped);
+		assert_int_equal(s.huge + s.base, n);
+		assert_int_equal(d.trying, 0);
+		assert_int_equal(d.sent_home, 0);
+		assert_int_equal(d.sent_other, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clean_memory_takes_few_large_chunks),
+		cmocka_unit_test(no_chunk_takes_much_longer_than_it_should),
+		cmocka_unit_test(tries_follow_the_kernels_deferral),
+		cmocka_unit_test(pinned_node_costs_little_more_than_base_pages),
+		cmocka_unit_test(free_blocks_are_taken_while_deferred),
+		cmocka_unit_test(blocks_that_cannot_be_had_are_not_asked_for_again),
+		cmocka_unit_test(a_reserve_costs_one_small_step_per_chunk),
+		cmocka_unit_test(movable_memory_is_compacted_as_before),
+		cmocka_unit_test(rare_failures_do_not_cost_coverage),
+		cmocka_unit_test(supply_that_runs_out_is_used_up),
+		cmocka_unit_test(huge_pages_come_back_within_64_chunks_after_unpinning),
+		cmocka_unit_test(other_nodes_pages_are_taken_without_compaction),
+		cmocka_unit_test(without_the_wish_other_nodes_are_left_alone),
+		cmocka_unit_test(without_buddyinfo_it_finds_out_by_trying),
+		cmocka_unit_test(where_asking_costs_nothing_everything_is_asked_for),
+		cmocka_unit_test(thp_off_means_base_pages_in_large_chunks),
+		cmocka_unit_test(near_the_deadline_no_compaction_is_risked),
+		cmocka_unit_test(a_contract_out_of_reach_ends_the_work),
+		cmocka_unit_test(a_contract_within_reach_is_kept),
+		cmocka_unit_test(a_second_worker_does_not_pile_up_behind_a_try),
+		cmocka_unit_test(two_workers_do_not_take_the_same_free_blocks),
+		cmocka_unit_test(every_block_is_handed_out_once_whatever_happens),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
