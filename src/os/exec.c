@@ -23,7 +23,9 @@ void exec_note(struct exec *x, const char *text)
 	size_t i;
 	json_t *note;
 
-	json_array_foreach(x->notes, i, note) if (!strcmp(json_string_value(note), text)) return;
+	json_array_foreach(x->notes, i, note)
+		if (!strcmp(json_string_value(note), text))
+			return;
 	json_array_append_new(x->notes, json_string(text));
 }
 
@@ -151,8 +153,7 @@ static void note_restored(struct exec *x, json_t *restored)
 	json_t *value;
 	char *text = format("settings put back:");
 
-	json_object_foreach(restored, path, value)
-	{
+	json_object_foreach(restored, path, value) {
 		char *more = text ? format("%s %s=%s", text, path, json_string_value(value)) : NULL;
 
 		free(text);

@@ -56,15 +56,22 @@ int pagemap_read(const void *at, uint64_t pages, uint64_t *entry, struct cl_erro
 	return 0;
 }
 
-int pagemap_flags(uint64_t pfn, unsigned count, uint64_t *flags)
+static int frame_entry(const char *path, uint64_t pfn, uint64_t *entry)
 {
-	int fd = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC), r;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
 
 	if (fd < 0)
 		return -errno;
-	r = read_entries(fd, pfn, count, flags);
+	r = read_entries(fd, pfn, 1, entry);
 	close(fd);
 	return r;
+}
+
+int pagemap_frame(uint64_t pfn, uint64_t *flags, uint64_t *mapped)
+{
+	int r = frame_entry("/proc/kpageflags", pfn, flags);
+
+	return r ? r : frame_entry("/proc/kpagecount", pfn, mapped);
 }
 
 /* 512 consecutive frames from an aligned one, all of them one compound page. */

@@ -22,8 +22,8 @@ int pagemap_read(const void *at, uint64_t pages, uint64_t *entry, struct cl_erro
 int pagemap_count(char *at, uint64_t pages, struct node_pages out[PLAN_MAX_NODES],
 		  uint64_t *present, struct cl_error *err);
 
-/* The flags of `count` frames from `pfn`, /proc/kpageflags. */
-int pagemap_flags(uint64_t pfn, unsigned count, uint64_t *flags);
+/* The flags of a frame, /proc/kpageflags, and how often it is mapped, /proc/kpagecount. */
+int pagemap_frame(uint64_t pfn, uint64_t *flags, uint64_t *mapped);
 
 /* Bytes in huge pages by the kernel's own account of [at, at + bytes): smaps AnonHugePages. */
 int pagemap_smaps_huge(const char *at, uint64_t bytes, uint64_t *huge_bytes);

@@ -289,18 +289,15 @@ static int presence(struct memory *m, unsigned char *in, struct cl_error *err)
 	return r;
 }
 
-/* A frame that is neither free nor on its way there still carries what it was used for. */
-static bool frame_in_use(uint64_t flags)
+/*
+ * Is a frame that was unmapped still held by what it was used for? Others may have got it
+ * meanwhile; but what they use as anonymous or shared memory they have mapped.
+ */
+static bool frame_held(uint64_t flags, uint64_t mapped)
 {
-	const enum kpageflag used[] = {KPAGEFLAG_LRU,           KPAGEFLAG_ANON,
-				       KPAGEFLAG_SWAPBACKED,    KPAGEFLAG_MMAP,
-				       KPAGEFLAG_COMPOUND_HEAD, KPAGEFLAG_COMPOUND_TAIL,
-				       KPAGEFLAG_SLAB};
-
-	for (unsigned i = 0; i < sizeof(used) / sizeof(used[0]); i++)
-		if (kpageflag_is(flags, used[i]))
-			return true;
-	return false;
+	if (kpageflag_is(flags, KPAGEFLAG_THP))
+		return true; /* a part of a huge page whose other parts are mapped */
+	return kpageflag_is(flags, KPAGEFLAG_SWAPBACKED) && mapped == 0;
 }
 
 /*
@@ -311,23 +308,24 @@ static bool frame_in_use(uint64_t flags)
 static int check_free(struct punch *p, struct cl_error *err)
 {
 	uint64_t grew = p->free_after > p->free_before ? p->free_after - p->free_before : 0;
-	uint64_t still = 0;
+	uint64_t held = 0;
 
 	if (grew >= p->freed - p->freed / 10)
 		return 0;
 	for (uint64_t i = 0; i < p->freed; i++) {
-		uint64_t flags;
-		int r = pagemap_flags(p->page[i].pfn, 1, &flags);
+		uint64_t flags, mapped;
+		int r = pagemap_frame(p->page[i].pfn, &flags, &mapped);
 
 		if (r)
 			return cl_error(err, r, "cannot read /proc/kpageflags: %s", strerror(-r));
-		still += frame_in_use(flags);
+		held += frame_held(flags, mapped);
 	}
-	if (still <= p->freed / 10)
+	if (held <= p->freed / 10)
 		return 0;
 	cl_error(err, -EIO,
-		 "%llu pages were freed but free memory grew by %llu, and %llu frames are in use",
-		 (unsigned long long)p->freed, (unsigned long long)grew, (unsigned long long)still);
+		 "%llu pages were freed but free memory grew by %llu, and %llu frames are still "
+		 "held",
+		 (unsigned long long)p->freed, (unsigned long long)grew, (unsigned long long)held);
 	return cl_error_hint(err, -EIO,
 			     "pinned pages and parts of huge pages stay: unpin first, or fill with "
 			     "pages = base");

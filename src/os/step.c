@@ -194,8 +194,7 @@ static void repeats_add(struct repeats *all, const struct span *s, uint64_t time
 	json_t *one = measure_vmstat(&s->before, &s->after), *value;
 	const char *name;
 
-	json_object_foreach(one, name, value)
-	{
+	json_object_foreach(one, name, value) {
 		json_int_t sum = json_integer_value(json_object_get(all->vmstat, name));
 
 		json_object_set_new(all->vmstat, name,

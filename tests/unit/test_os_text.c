@@ -57,9 +57,11 @@ static void a_value_counts_as_set_only_when_it_is_shown(void **state)
 
 static int probe_setting(const char *name, struct cl_error *err)
 {
-	struct setting one = {.name = (char *)(uintptr_t)name, .value = "1", .line = 7};
+	char copy[64], value[] = "1";
+	struct setting one = {.name = copy, .value = value, .line = 7};
 	struct settings s = {.count = 1, .item = &one};
 
+	snprintf(copy, sizeof(copy), "%s", name);
 	return settings_probe(&s, "x.ini", err);
 }
 

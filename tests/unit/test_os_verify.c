@@ -183,7 +183,7 @@ static void pinned_pages_cannot_be_punched(void **state)
 	assert_int_equal(verify(b, &pin_job, 1), 0);
 	prepare_and_act(b, &punch_job, 2);
 	assert_int_equal(verify(b, &punch_job, 2), -EIO);
-	assert_non_null(strstr(b->reply.error.what, "8192 frames are in use"));
+	assert_non_null(strstr(b->reply.error.what, "8192 frames are still held"));
 	bench_free(b);
 }
 
