@@ -172,13 +172,17 @@ static void add_memory(struct words *w, const struct machine *m)
 /*
  * Emulated, a processor model of few features boots faster and clears memory three times
  * as fast as "max", whose rep stosb QEMU 7.2 does byte by byte.
+ *
+ * All CPUs take turns on one thread. On threads of their own a CPU may run instructions
+ * that another has just patched: on a busy host, three runs in seven ended in "Oops: int3"
+ * where the kernel switches a static key.
  */
 static void add_processor(struct words *w, const struct qemu *q)
 {
 	unsigned sockets = machine_sockets(q->machine);
 
 	add(w, "-accel");
-	add(w, "%s", q->kvm ? "kvm" : "tcg");
+	add(w, "%s", q->kvm ? "kvm" : "tcg,thread=single");
 	add(w, "-cpu");
 	add(w, "%s", q->kvm ? "host" : "qemu64,+rdrand");
 	add(w, "-smp");

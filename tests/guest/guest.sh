@@ -1,0 +1,136 @@
+#!/bin/bash
+# Real guests: tests/guest/guest.sh PROGRAM CASE. Exit 77 where guests cannot run.
+set -u
+program=$1 case=$2
+work=$(mktemp -d)
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR"
+trap 'rm -rf "$work"' EXIT
+
+say() { echo "guest.sh: $*" >&2; }
+fail() {
+	say "$*"
+	[ ! -s "$work/err" ] || cat "$work/err" >&2
+	[ ! -s "$work/out" ] || cat "$work/out" >&2
+	exit 1
+}
+
+command -v qemu-system-x86_64 >/dev/null || { say "no qemu-system-x86_64"; exit 77; }
+"$program" kernel path 7.3 >/dev/null 2>&1 || { say "no kernel image 7.3"; exit 77; }
+
+# scenario NAME: the text on standard input, under a machine that all cases share.
+scenario() {
+	{
+		printf '[experiment]\ntitle = %s\n' "$1"
+		printf '[machine]\nnodes = 256M, 128M\ncpus = 2\n'
+		cat
+	} >"$work/$1.ini"
+}
+
+# run WANTED-STATUS ARGUMENTS...
+run() {
+	local wanted=$1 status
+	shift
+	"$program" run "$@" --on guest --quiet >"$work/out" 2>"$work/err"
+	status=$?
+	[ "$status" -eq "$wanted" ] || fail "exit status $status where $wanted was due"
+	[ -z "$(ls -A "$TMPDIR")" ] || fail "left behind in TMPDIR: $(ls -A "$TMPDIR")"
+}
+
+# says FILE TEXT
+says() { grep -qF -- "$2" "$work/$1" || fail "\"$2\" is not in the $1 text"; }
+
+case $case in
+record)
+	scenario tiny <<-'END'
+		disk = 64M
+		[step nap]
+		kind = sleep
+		time = 1ms
+		[step mounts]
+		kind = read
+		file = /proc/mounts
+	END
+	run 0 "$work/tiny.ini" --json "$work/record" --kernel 7.3
+	[ "$(wc -l <"$work/record")" -eq 1 ] || fail "not one record"
+	says record '"machine":"virtual"'
+	says record '"hypervisor":"qemu"'
+	grep -qE '"release":"7\.3\.[0-9]' "$work/record" || fail "not the kernel asked for"
+	grep -qE '"accelerator":"(tcg|kvm)"' "$work/record" || fail "no accelerator"
+	says record '/dev/nvme0n1 /scratch ext4'
+	;;
+out-of-memory)
+	# Fits the node on paper; what the kernel itself takes does not leave it.
+	scenario oom <<-'END'
+		[step hog]
+		kind = fill
+		node = 1
+		size = 127M
+	END
+	run 3 "$work/oom.ini" --keep-logs "$work"
+	says err 'step hog'
+	says err 'the guest ran out of memory'
+	says err 'Killed process'
+	grep -q 'Out of memory: Killed process' "$work"/mainline-*-0.log || fail "no console log"
+	;;
+timeout)
+	scenario late <<-'END'
+		timeout = 45s
+		[step nap]
+		kind = sleep
+		time = 20min
+	END
+	run 3 "$work/late.ini"
+	says err 'the guest did not finish in 45'
+	says err 'in step "nap"'
+	;;
+panic)
+	scenario panic <<-'END'
+		boot = "rdinit=/nowhere"
+		[step nap]
+		kind = sleep
+		time = 1ms
+	END
+	run 3 "$work/panic.ini"
+	says err "the guest's kernel panicked while it booted"
+	says err 'Unable to mount root fs'
+	;;
+no-kernel)
+	scenario none <<-'END'
+		[step nap]
+		kind = sleep
+		time = 1ms
+	END
+	run 2 "$work/none.ini" --kernel "$work/none.ini"
+	says err "$work/none.ini is not a Linux bzImage but something else"
+	run 77 "$work/none.ini" --kernel 0.99
+	says err 'compactlab kernel fetch 0.99'
+	;;
+killed)
+	scenario killed <<-'END'
+		disk = 64M
+		[step nap]
+		kind = sleep
+		time = 20min
+	END
+	"$program" run "$work/killed.ini" --on guest --quiet >"$work/out" 2>"$work/err" &
+	runner=$!
+	guest=
+	for _ in $(seq 100); do
+		guest=$(pgrep -P "$runner" -f qemu-system) && break
+		sleep 0.1
+	done
+	[ -n "$guest" ] || fail "no guest was started"
+	kill -KILL "$runner"
+	wait "$runner" 2>/dev/null
+	for _ in $(seq 100); do
+		[ -d "/proc/$guest" ] || break
+		sleep 0.1
+	done
+	[ ! -d "/proc/$guest" ] || fail "QEMU outlived its runner"
+	[ -z "$(ls -A "$TMPDIR")" ] || fail "left behind in TMPDIR: $(ls -A "$TMPDIR")"
+	;;
+*)
+	fail "no case $case"
+	;;
+esac
