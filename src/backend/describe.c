@@ -104,19 +104,23 @@ static const char *step_name(const struct plan *p, unsigned i)
 
 static void say_fill(struct words *w, const struct plan *p, const struct step *s)
 {
-	static const char *const memory[] = {"anonymous", "shmem", "file", "mlocked"};
+	static const char *const memory[] = {"anonymous memory", "shmem", "page cache",
+					     "mlocked memory"};
 	const struct step_fill *f = &s->fill;
 
 	(void)p;
 	if (f->leave.set) {
-		put(w, "%s memory", memory[f->memory]);
+		put(w, "%s", memory[f->memory]);
 		put_node(w, "on", f->node);
 		put(w, " until ");
-		put_amount(w, &f->leave);
-		put(w, " is free");
+		if (f->leave.ppm_of_free)
+			put(w, "%g%% of what is free now", f->leave.ppm_of_free / 1e4);
+		else
+			put_amount(w, &f->leave);
+		put(w, " is left");
 	} else {
 		put_amount(w, &f->size);
-		put(w, " of %s memory", memory[f->memory]);
+		put(w, " of %s", memory[f->memory]);
 		put_node(w, "on", f->node);
 	}
 	put(w, ", in %s pages", f->pages == FILL_PAGE_HUGE ? "huge" : "base");
@@ -185,11 +189,11 @@ static void say_fault(struct words *w, const struct plan *p, const struct step *
 	put_node(w, "on", f->cpu_node);
 	put_policy(w, f);
 	if (f->repeat > 1) {
-		put(w, ", ");
+		put(w, f->until_defer_shift ? ", up to " : ", ");
 		put_count(w, f->repeat, "time");
 	}
 	if (f->until_defer_shift)
-		put(w, " or until the deferral shift is %u", f->until_defer_shift);
+		put(w, ", until the deferral shift is %u", f->until_defer_shift);
 }
 
 static void say_release(struct words *w, const struct plan *p, const struct step *s)

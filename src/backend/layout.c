@@ -80,7 +80,7 @@ static int take_variant(struct layout *l, const char *name, struct cl_error *err
 	cl_error(err, -EINVAL, "scenario %s has no variant '%s'", cl_scenario_name(l->scenario),
 		 name);
 	if (s.best)
-		return cl_error_hint(err, -EINVAL, "did you mean %s?", s.best);
+		return cl_error_hint(err, -EINVAL, "did you mean '%s'?", s.best);
 	return -EINVAL;
 }
 

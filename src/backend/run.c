@@ -45,7 +45,7 @@ int run_backend(const struct cl_run_options *options, const struct backend **out
 		suggestion_consider(&s, cl_backend_get(i)->name);
 	cl_error(err, -EINVAL, "there is no backend '%s'", name);
 	if (s.best)
-		return cl_error_hint(err, -EINVAL, "did you mean %s?", s.best);
+		return cl_error_hint(err, -EINVAL, "did you mean '%s'?", s.best);
 	return cl_error_hint(err, -EINVAL, "there are guest and host");
 }
 

@@ -51,8 +51,8 @@ static int kernel(const struct command *c, int argc, char **argv)
 		return cli_usage_error(c, "say which kernel to fetch; kernel list shows the names");
 	nearest = cli_nearest(action, actions, 3);
 	return cli_usage_error(c, "there is no action '%s'%s%s%s", action,
-			       nearest ? " (did you mean " : "", nearest ? nearest : "",
-			       nearest ? "?)" : "");
+			       nearest ? " (did you mean '" : "", nearest ? nearest : "",
+			       nearest ? "'?)" : "");
 }
 
 const struct command command_kernel = {

@@ -123,7 +123,7 @@ static int list(const struct command *c, int argc, char **argv)
 	}
 	nearest = cli_nearest(argv[first], names, LIST_COUNT);
 	if (nearest)
-		return cli_usage_error(c, "there is no list '%s' (did you mean %s?)", argv[first],
+		return cli_usage_error(c, "there is no list '%s' (did you mean '%s'?)", argv[first],
 				       nearest);
 	return cli_usage_error(c, "there is no list '%s', only " LISTS, argv[first]);
 }

@@ -245,18 +245,24 @@ static int keep_record(void *arg, const char *line)
 	return s->append ? append_line(&s->records, line) : 0;
 }
 
+/* Printed when there are any; with --quiet only when one does not hold. */
 static int print_checks(FILE *to, const struct request *request, const struct cl_results *results,
 			const struct cl_scenario *s)
 {
 	struct cl_check_summary sum;
 	struct cl_error err = {0};
-	int r = cl_results_check(request->quiet ? NULL : to, results, s, &sum, &err);
+	int r = cl_results_check(NULL, results, s, &sum, &err);
+	unsigned bad = sum.fails + sum.unknown, all = bad + sum.holds + sum.not_run;
 
-	if (!r && request->quiet && sum.fails + sum.unknown)
+	if (!r && request->quiet && bad)
 		r = cl_results_check(stderr, results, s, &sum, &err);
+	if (!r && !request->quiet && all) {
+		fputc('\n', to);
+		r = cl_results_check(to, results, s, &sum, &err);
+	}
 	if (r)
 		return cli_fail(r, &err);
-	return sum.fails + sum.unknown ? EXIT_FAILS : EXIT_HOLDS;
+	return bad ? EXIT_FAILS : EXIT_HOLDS;
 }
 
 static int report(const struct request *request, const struct cl_results *results,
@@ -272,10 +278,8 @@ static int report(const struct request *request, const struct cl_results *result
 	struct cl_error err = {0};
 	int r = 0;
 
-	if (!request->quiet) {
+	if (!request->quiet)
 		r = cl_results_table(to, results, s, &table, &err);
-		fputc('\n', to);
-	}
 	return r ? cli_fail(r, &err) : print_checks(to, request, results, s);
 }
 

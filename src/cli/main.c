@@ -39,7 +39,7 @@ int command_unknown(const char *name)
 			names[count++] = all[i]->name;
 	nearest = cli_nearest(name, names, count);
 	if (nearest)
-		return cli_usage_error(NULL, "there is no command '%s' (did you mean %s?)", name,
+		return cli_usage_error(NULL, "there is no command '%s' (did you mean '%s'?)", name,
 				       nearest);
 	return cli_usage_error(NULL, "there is no command '%s'", name);
 }

@@ -125,7 +125,7 @@ static int unknown_option(const struct command *c, const char *text)
 	names[count++] = help_option.name;
 	nearest = name ? cli_nearest(name, names, count) : NULL;
 	if (nearest)
-		status = cli_usage_error(c, "there is no option '%s' (did you mean --%s?)", text,
+		status = cli_usage_error(c, "there is no option '%s' (did you mean '--%s'?)", text,
 					 nearest);
 	else
 		status = cli_usage_error(c, "there is no option '%s'", text);

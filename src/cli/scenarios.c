@@ -98,6 +98,6 @@ int cli_scenario_path(const char *name, char **path, struct cl_error *err)
 	cl_error(err, -EINVAL, "there is no scenario '%s' in %s or %s", name, folders[0],
 		 folders[1]);
 	if (*s.nearest)
-		return cl_error_hint(err, -EINVAL, "did you mean %s?", s.nearest);
+		return cl_error_hint(err, -EINVAL, "did you mean '%s'?", s.nearest);
 	return cl_error_hint(err, -EINVAL, "compactlab list scenarios shows those that are there");
 }

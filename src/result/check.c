@@ -52,8 +52,8 @@ static int missing(struct scope *s, const struct node *n, const struct column *c
 		snprintf(s->reason, sizeof(s->reason), "%s ran no step '%s'", c->label, n->step);
 	else
 		snprintf(s->reason, sizeof(s->reason), "%s.%s.%s was not measured%s%s%s", c->label,
-			 n->step, n->name, nearest ? "; did you mean " : "", nearest ? nearest : "",
-			 nearest ? "?" : "");
+			 n->step, n->name, nearest ? "; did you mean '" : "",
+			 nearest ? nearest : "", nearest ? "'?" : "");
 	return -ENODATA;
 }
 

@@ -271,7 +271,8 @@ static int comparison_text(FILE *to, struct comparison *c, const struct cl_table
 			fputc('\n', to);
 		r = section_text(to, c, &c->section[i], options);
 	}
-	fputc('\n', to);
+	if (c->marked || heading_has_notes(c->results))
+		fputc('\n', to);
 	if (c->marked)
 		fprintf(to, CELLS_MARK_LEGEND);
 	return r ? r : heading_notes(to, c->results);

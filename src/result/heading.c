@@ -198,6 +198,15 @@ static bool noted_before(const struct cl_results *r, unsigned record, size_t not
 	return false;
 }
 
+bool heading_has_notes(const struct cl_results *r)
+{
+	bool any = r->notes > 0;
+
+	for (unsigned i = 0; i < r->count; i++)
+		any |= json_array_size(json_object_get(r->record[i], "notes")) > 0;
+	return any;
+}
+
 int heading_notes(FILE *to, const struct cl_results *r)
 {
 	for (unsigned i = 0; i < r->notes; i++)

@@ -9,4 +9,5 @@ int heading_print(FILE *to, const struct columns *c);
 
 /* Notes of the results, then those of the records, each once; nothing when none. */
 int heading_notes(FILE *to, const struct cl_results *r);
+bool heading_has_notes(const struct cl_results *r);
 #endif

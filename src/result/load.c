@@ -58,8 +58,7 @@ static int load_line(struct cl_results *r, const char *path, int line, const cha
 				    "%s:%d: unfinished last line left out: its writer was stopped",
 				    path, line);
 	if (!record)
-		return cl_error_at(err, -EINVAL, path, line, "not JSON: column %d: %s",
-				   json_error.column, json_error.text);
+		return cl_error_at(err, -EINVAL, path, line, "not JSON: %s", json_error.text);
 	e = check_record(record, path, line, err);
 	if (e) {
 		json_decref(record);

@@ -88,6 +88,7 @@ static int add_known(const struct columns *c, const char *step, struct measures 
 	return r;
 }
 
+/* cpu_node is a place, not an amount. */
 static int add_all(const json_t *step, const char *object, struct measures *out)
 {
 	const char *name;
@@ -95,7 +96,7 @@ static int add_all(const json_t *step, const char *object, struct measures *out)
 	int r = 0;
 
 	json_object_foreach(json_object_get(step, object), name, value) {
-		if (!r && json_is_number(value))
+		if (!r && json_is_number(value) && strcmp(name, "cpu_node") != 0)
 			r = add(out, name);
 	}
 	return r;

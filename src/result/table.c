@@ -227,7 +227,8 @@ static int print_table(FILE *to, struct table *t, const struct experiment *e,
 	e1 = heading_print(to, t->columns);
 	if (!e1)
 		e1 = print_steps(to, t, e);
-	fputc('\n', to);
+	if (t->marked || t->published || heading_has_notes(r))
+		fputc('\n', to);
 	if (t->marked)
 		fprintf(to, CELLS_MARK_LEGEND);
 	if (t->published)

@@ -22,7 +22,7 @@ static int wrong(const struct validation *v, const char *thing, const char *name
 	cl_error_at(v->err, -EINVAL, v->line->file, v->line->line,
 		    "check '%s': there is no %s '%s' (column %d)", v->line->name, thing, name,
 		    column);
-	return suggestion ? cl_error_hint(v->err, -EINVAL, "did you mean %s?", suggestion)
+	return suggestion ? cl_error_hint(v->err, -EINVAL, "did you mean '%s'?", suggestion)
 			  : -EINVAL;
 }
 

@@ -213,7 +213,7 @@ static void what_was_not_measured_is_unknown(void **state)
 	expect_lines("one.jsonl", "c = mainline.populate.compact_stal > 0",
 		     "UNKNOWN  c: mainline.populate.compact_stal > 0 "
 		     "(mainline.populate.compact_stal was not measured; did you mean "
-		     "compact_stall?)\n");
+		     "'compact_stall'?)\n");
 	expect_lines("one.jsonl", "c = mainline.other.huge > 0",
 		     "UNKNOWN  c: mainline.other.huge > 0 (mainline ran no step 'other')\n");
 }
@@ -313,13 +313,13 @@ static void checks_are_validated_with_file_line_and_column(void **state)
 			  "ends at column 25");
 	expect_validation("c = manline.populate.huge > 0",
 			  "t.ini:13: check 'c': there is no variant 'manline' (column 1) (did you "
-			  "mean mainline?)");
+			  "mean 'mainline'?)");
 	expect_validation("c = 0 < all.popolate.huge",
 			  "t.ini:13: check 'c': there is no step 'popolate' (column 5) (did you "
-			  "mean populate?)");
+			  "mean 'populate'?)");
 	expect_validation("c = mainline.populate.compact_stal > 0",
 			  "t.ini:13: check 'c': there is no measure 'compact_stal' (column 1) (did "
-			  "you mean compact_stall?)");
+			  "you mean 'compact_stall'?)");
 }
 
 int main(void)

@@ -451,13 +451,13 @@ static void wrong_input_is_found_before_anything_runs(void **state)
 {
 	(void)state;
 	expect_input_error((struct cl_run_options){.variants = "mainlin"}, "",
-			   "scenario t has no variant 'mainlin' (did you mean mainline?)");
+			   "scenario t has no variant 'mainlin' (did you mean 'mainline'?)");
 	expect_input_error((struct cl_run_options){.variants = "b,,c"}, "",
 			   "an empty name in 'b,,c'");
 	expect_input_error(
 		(struct cl_run_options){0}, "[check]\nx = mainline.populat.huge > 0\n",
 		"t.ini:12: check 'x': there is no step 'populat' (column 1) (did you mean "
-		"populate?)");
+		"'populate'?)");
 }
 
 static void an_unknown_backend_is_wrong_input(void **state)
@@ -470,7 +470,7 @@ static void an_unknown_backend_is_wrong_input(void **state)
 	(void)state;
 	assert_int_equal(cl_run(s, &o, &r, &err), -EINVAL);
 	assert_string_equal(err.what, "there is no backend 'guset'");
-	assert_string_equal(err.hint, "did you mean guest?");
+	assert_string_equal(err.hint, "did you mean 'guest'?");
 	cl_results_free(r);
 	cl_scenario_free(s);
 }

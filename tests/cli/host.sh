@@ -1,0 +1,64 @@
+# Short runs on this machine: exit statuses 0, 1 and 3, records, tables.
+[ "$(id -u)" = 0 ] || { echo "needs root"; exit 77; }
+cat >nap.ini <<'EOF'
+[experiment]
+title = A nap
+show = nap.time_ns, nap.compaction_daemon_ns
+[variant mainline]
+[variant long]
+nap.time = 60ms
+[step nap]
+kind = sleep
+time = 20ms
+[check]
+long-enough = all.nap.time_ns >= 20e6
+EOF
+# One run at a time on a machine: wait for another's end.
+host()
+{
+	for i in $(seq 60); do
+		"$PROGRAM" run --on host "$@" >out 2>err </dev/null
+		status=$?
+		grep -q "another run on this machine" err || break
+		sleep 1
+	done
+	return $status
+}
+# Leave out what is of this machine.
+steady()
+{
+	sed -E -e '/^(kernel|machine|note:)/d' -e 's/[0-9.]+ (ms|s|us|ns)/TIME/g' \
+		-e 's/ +(TIME|-)( |$)/ TIME\2/g' -e 's/\([+-]?[0-9.]+%\)/(CHANGE)/' -e 's/ +/ /g' "$@"
+}
+host nap.ini --json out.jsonl
+status=$?
+[ $status = 77 ] && { cat err; exit 77; }
+echo "-> $status"
+steady out err
+echo "records: $(wc -l <out.jsonl)"
+echo "$ a check that fails"
+host nap.ini --variant mainline --set check.long-enough='all.nap.time_ns > 1e12' --json out.jsonl
+echo "-> $?"
+steady out err
+echo "records: $(wc -l <out.jsonl)"
+echo "$ quiet"
+host nap.ini --variant mainline --quiet
+echo "-> $?"
+steady out err
+echo "$ quiet, a check that fails"
+host nap.ini --variant mainline --quiet --set check.long-enough='all.nap.time_ns > 1e12'
+echo "-> $?"
+steady out err
+echo "$ records on standard output"
+host nap.ini --variant mainline --json -
+echo "-> $?"
+cut -c 1-50 out
+steady err
+echo "$ a disk that is full"
+host nap.ini --variant mainline --json /dev/full
+echo "-> $?"
+steady out err | tail -n 1
+echo "$ the last record of a file is whole"
+tail -c 1 out.jsonl | od -An -c
+"$PROGRAM" compare out.jsonl >/dev/null
+echo "-> $?"

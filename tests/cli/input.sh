@@ -1,0 +1,36 @@
+# Wrong input is exit status 2, with file, line and advice.
+mkdir scenarios
+cat >scenarios/small.ini <<'EOF'
+[experiment]
+title = Small
+[step nap]
+kind = sleep
+time = 1ms
+[check]
+short = mainline.nap.time_ns < 1e9
+EOF
+t run small --dry-run --repeat 0
+t run small --dry-run --repeat 1001
+t run small --dry-run --repeat -1
+t run small --dry-run --repeat 3x
+t run small --dry-run --seed 9007199254740001
+t run small --dry-run --jobs ''
+t run small --dry-run --scale 2
+t run small --dry-run --scale 1/0
+t run smal --dry-run
+t run something-else --dry-run
+t run ./nowhere.ini --dry-run
+t run small --dry-run --on geust
+t run small --dry-run --on moon
+t run small --dry-run --variant mainlin
+t run small --dry-run --set nap.tmie=2ms
+t run small --dry-run --set nap.time
+t run small --dry-run --on host --kernel 7.3
+sed 's/nap.time_ns/nap.tiem_ns/' scenarios/small.ini >wrong.ini
+t run wrong.ini --dry-run
+sed 's/< 1e9/< 1e9 < 2/' scenarios/small.ini >wrong.ini
+t run wrong.ini --dry-run
+printf '{"schema":1' >cut.jsonl
+t run small --json cut.jsonl
+t run small --json nowhere/x.jsonl
+t run small --json .

@@ -1,0 +1,30 @@
+# Help for everything, and advice on what is misspelt. Wrong usage is exit status 2.
+t
+t --version | sed 's/[0-9.]\{5,\}$/VERSION/'
+t --help
+t rnu
+t complet
+t frobnicate
+t --verbose run
+for command in run compare list kernel help; do
+	t $command --help
+	cmp <("$PROGRAM" help $command) <("$PROGRAM" $command --help)
+done
+t help rum
+t run --repaet 3 x
+t run --frobnicate x
+t run --repeat
+t run --quiet=yes x
+t compare -x
+t list
+t list polices
+t list everything
+t list steps policies
+t kernel
+t kernel fetsh 7.3
+t kernel fetch
+t kernel list 7.3
+t kernel path a b
+t compare
+t run
+t run a b
