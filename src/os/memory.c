@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "os/numa.h"
+#include "os/team.h"
 #include "os/worker.h"
 
 /*
@@ -123,6 +124,10 @@ static int release_act(struct memory *m, unsigned step, struct worker_reply *rep
 		close(m->fd);
 	m->fd = -1;
 	reply->time_ns = now_ns() - start;
+	team_drop(m->team);
+	m->team = NULL;
+	punch_free(m->punch);
+	m->punch = NULL;
 	return 0;
 }
 
