@@ -18,6 +18,11 @@ pfn_t alloc_pages(struct model *m, gfp_t gfp, unsigned order, node_id nid, nodem
 /* Mirrors free_pages / free_unref_page: a held chunk; counts pgfree; pcp or buddy by order and block. */
 void free_pages(struct model *m, pfn_t pfn, unsigned order);
 
+/* Mirrors prepare_alloc_pages(): the request as the walk and the slow path know it. */
+void alloc_context_init(const struct model *m, struct alloc_context *ac, gfp_t gfp, unsigned order,
+			node_id nid, nodemask_t mask);
+/* Mirrors gfp_to_alloc_flags_cma(). A machine without CMA areas is a kernel built without CMA. */
+alloc_flags_t alloc_cma_flag(const struct model *m, enum migratetype type);
 /* Mirrors get_page_from_freelist(): one walk. For the slow path and the compaction wrapper. */
 pfn_t alloc_walk(struct model *m, unsigned order, alloc_flags_t flags, const struct alloc_context *ac);
 /* Mirrors rmqueue() for one zone, after a passed watermark. */
@@ -33,7 +38,12 @@ pfn_t alloc_slow_ab(struct model *m, struct alloc_context *ac);
 
 /* ---- pieces the two loops share (alloc_retry.c) ------------------------------------------- */
 
-/* Mirrors __alloc_pages_direct_compact(): compact_stall, _success, _fail. */
+/* Mirrors wake_all_kswapds(): each node of the zonelist once. */
+void alloc_wake_kswapds(struct model *m, const struct alloc_context *ac);
+/* Mirrors __gfp_pfmemalloc_flags(): ALLOC_NO_WATERMARKS, ALLOC_OOM or nothing. */
+alloc_flags_t alloc_reserve_rights(const struct model *m, gfp_t gfp);
+/* `order` is what is compacted or reclaimed for, possibly promoted; the page is of ac->order.
+ * Mirrors __alloc_pages_direct_compact(): compact_stall, _success, _fail. */
 pfn_t alloc_direct_compact(struct model *m, unsigned order, alloc_flags_t flags,
 			   const struct alloc_context *ac, enum compact_priority prio,
 			   enum compact_result *result);

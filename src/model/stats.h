@@ -15,6 +15,8 @@ int64_t stats_get(const struct model *m, enum vmstat_item item);
 void stats_snapshot(const struct model *m, int64_t *values);
 /* Row of a printed name, -ENOENT. */
 int stats_find(const char *name) MUST_USE;
+/* Does the machine's kernel have this row in /proc/vmstat? */
+bool stats_is_printed(const struct model *m, enum vmstat_item item);
 /* Rows in the printing order of the machine's kernel; how many. order[NR_VMSTAT]. */
 uint32_t stats_vmstat_order(const struct model *m, uint16_t *order);
 

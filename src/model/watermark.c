@@ -155,25 +155,34 @@ static void set_reserves(struct model *m)
 }
 
 /* Mirrors calculate_totalreserve_pages(). */
-static void set_total_reserve(struct model *m)
+static uint64_t zone_reserve(const struct zone *z)
 {
-	m->total_reserve_pages = 0;
-	for (uint32_t i = 0; i < m->nr_zones; i++) {
-		const struct zone *z = &m->zone[i];
-		uint64_t most = 0;
+	uint64_t most = 0;
 
-		for (int j = z->class; j < NR_ZONE_CLASSES; j++)
-			most = z->lowmem_reserve[j] > most ? z->lowmem_reserve[j] : most;
-		most += zone_wmark(z, WMARK_HIGH);
-		m->total_reserve_pages += most > z->managed ? z->managed : most;
+	for (int j = z->class; j < NR_ZONE_CLASSES; j++)
+		most = z->lowmem_reserve[j] > most ? z->lowmem_reserve[j] : most;
+	most += z->wmark[WMARK_HIGH];
+	return most > z->managed ? z->managed : most;
+}
+
+uint64_t watermark_node_reserve(const struct model *m, const struct node *n)
+{
+	uint64_t pages = 0;
+
+	for (int c = 0; c < NR_ZONE_CLASSES; c++) {
+		if (n->zone[c].v != ZONE_NONE.v)
+			pages += zone_reserve(&m->zone[n->zone[c].v]);
 	}
+	return pages;
 }
 
 void watermark_setup(struct model *m)
 {
 	set_marks(m);
 	set_reserves(m);
-	set_total_reserve(m);
+	m->total_reserve_pages = 0;
+	for (unsigned i = 0; i < MAX_NODES; i++)
+		m->total_reserve_pages += watermark_node_reserve(m, &m->node[i]);
 	for (uint32_t i = 0; i < m->nr_zones; i++)
 		pcp_resize_zone(m, &m->zone[i]);
 }

@@ -13,6 +13,9 @@ void watermark_recalculate_min_free(struct model *m);
  * Resets boosts. Call after any change of min_free_kbytes, scale factor, ratios, managed pages. */
 void watermark_setup(struct model *m);
 
+/* Mirrors pgdat.totalreserve_pages: what the node never gives to dirty page cache. */
+uint64_t watermark_node_reserve(const struct model *m, const struct node *n);
+
 /* Mirrors __zone_watermark_ok(): strict; `free` may be any count (free blocks, free + reclaimable). */
 bool watermark_ok(const struct zone *z, unsigned order, uint64_t mark, enum zone_class class,
 		  alloc_flags_t flags, int64_t free);
