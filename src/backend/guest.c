@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define QEMU_OVERHEAD (320ull << 20) /* translated code and devices; measured 250 MiB */
+#define QEMU_OVERHEAD (320ull << 20) /* translated code, at most 256 MiB, and devices */
 
 /* ---- can it run here ---------------------------------------------------------------- */
 
@@ -151,7 +151,11 @@ static int explain_kernel(const struct guest *g, struct cl_error *err)
 		cl_error(err, -EIO, "the guest's kernel has failed%s: %s", where, c->bug);
 	else
 		cl_error(err, -EIO, "the guest's kernel panicked%s: %s", where, c->panic);
-	return hint_console(g, -EIO, err);
+	/* The end of such a console is registers; the whole of it is wanted. */
+	if (g->run->keep_logs)
+		return cl_error_hint(err, -EIO, "the whole console is in %.300s",
+				     g->run->keep_logs);
+	return cl_error_hint(err, -EIO, "--keep-logs DIR keeps the whole console");
 }
 
 static int explain_timeout(const struct guest *g, struct cl_error *err)

@@ -175,14 +175,14 @@ static void add_memory(struct words *w, const struct machine *m)
  *
  * All CPUs take turns on one thread. On threads of their own a CPU may run instructions
  * that another has just patched: on a busy host, three runs in seven ended in "Oops: int3"
- * where the kernel switches a static key.
+ * where the kernel switches a static key. tb-size bounds the memory for translated code.
  */
 static void add_processor(struct words *w, const struct qemu *q)
 {
 	unsigned sockets = machine_sockets(q->machine);
 
 	add(w, "-accel");
-	add(w, "%s", q->kvm ? "kvm" : "tcg,thread=single");
+	add(w, "%s", q->kvm ? "kvm" : "tcg,thread=single,tb-size=256");
 	add(w, "-cpu");
 	add(w, "%s", q->kvm ? "host" : "qemu64,+rdrand");
 	add(w, "-smp");

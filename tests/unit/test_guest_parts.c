@@ -338,7 +338,7 @@ static void accelerator_and_disk_are_as_asked(void **state)
 	expect(text, "file=/proc/self/fd/9 -device nvme,");
 	free(text);
 	text = command(&m, false, -1);
-	expect(text, "-accel tcg,thread=single -cpu qemu64");
+	expect(text, "-accel tcg,thread=single,tb-size=256 -cpu qemu64");
 	assert_null(strstr(text, "nvme"));
 	free(text);
 }
