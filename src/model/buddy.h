@@ -31,7 +31,8 @@ void buddy_split(struct model *m, struct zone *z, pfn_t pfn, unsigned high, unsi
 void buddy_free(struct model *m, struct zone *z, pfn_t pfn, unsigned order, bool to_tail);
 
 /* Mirrors set_pageblock_migratetype() + __move_freepages_block(): the block's free chunks go to the tails of
- * the new type's lists in ascending order. A chunk larger than the block is split first. Returns pages. */
+ * the new type's lists in ascending order. A chunk larger than the block is split first. Returns the
+ * pages moved, 0 when the block had the type already. */
 uint32_t buddy_retype_block(struct model *m, struct zone *z, block_t b, enum migratetype type);
 /* Isolation for alloc_contig: 0, or -EBUSY when the block holds something that cannot move.
  * Mirrors set_migratetype_isolate() / unset_migratetype_isolate(); profile A overwrites the type (P17). */

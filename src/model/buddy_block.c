@@ -76,7 +76,7 @@ uint32_t buddy_retype_block(struct model *m, struct zone *z, block_t b, enum mig
 	enum migratetype from = block_list_type(m, block_start(b)), to;
 
 	if (from == type)
-		return PAGEBLOCK_PAGES - block_get(m, b)->nr_taken;
+		return 0;
 	split_straddling(m, z, b);
 	buddy_block_set_type(m, z, b, type);
 	to = block_list_type(m, block_start(b));
