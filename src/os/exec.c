@@ -56,29 +56,29 @@ void span_free(struct span *s)
 
 /* ---- waiting ---------------------------------------------------------------------------- */
 
-/* Worker `i` is gone: was it the OOM killer? */
-static int worker_died(struct exec *x, unsigned i, struct cl_error *err)
+/* Worker `i` is gone while step `now` runs: was it the OOM killer? */
+static int worker_died(struct exec *x, unsigned i, unsigned now, struct cl_error *err)
 {
 	struct worker *w = x->worker[i];
 	uint64_t held = worker_held(w);
 	int status = worker_wait(w);
 	bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-	char size[32];
+	char size[32], whose[128] = "the worker";
 
+	if (i != now)
+		snprintf(whose, sizeof(whose), "the worker of step %.100s", x->plan->step[i].name);
 	size_print(held >> 20 << 20, size, sizeof(size));
 	if (killed && measure_oom_kills() > x->oom_kills) {
-		cl_error(err, -ENOMEM,
-			 "the kernel's OOM killer ended the worker of step %s that held %s",
-			 x->plan->step[i].name, size);
+		cl_error(err, -ENOMEM, "the kernel's OOM killer ended %s that held %s", whose,
+			 size);
 		return cl_error_hint(err, -ENOMEM,
 				     "leave more free: a fill that is bound to a node must leave "
 				     "about 110M of it, and more on a large node");
 	}
 	if (WIFSIGNALED(status))
-		return cl_error(err, -ECHILD, "the worker of step %s, which held %s, died: %s",
-				x->plan->step[i].name, size, strsignal(WTERMSIG(status)));
-	return cl_error(err, -ECHILD, "the worker of step %s ended by itself",
-			x->plan->step[i].name);
+		return cl_error(err, -ECHILD, "%s, which held %s, died: %s", whose, size,
+				strsignal(WTERMSIG(status)));
+	return cl_error(err, -ECHILD, "%s ended by itself", whose);
 }
 
 /* The descriptors to watch: every worker, since any may die. */
@@ -135,7 +135,7 @@ int exec_wait(struct exec *x, struct worker *w, uint64_t timeout_ns, bool fillin
 			if (x->worker[step[i]] == w && worker_receive(w, reply) == 0)
 				answered = true;
 			else
-				r = worker_died(x, step[i], err);
+				r = worker_died(x, step[i], x->now, err);
 		}
 		if (!r && !answered)
 			r = look_around(x, filling, err);
@@ -149,15 +149,20 @@ int exec_wait(struct exec *x, struct worker *w, uint64_t timeout_ns, bool fillin
 
 static void note_restored(struct exec *x, json_t *restored)
 {
-	const char *path;
+	char *text = format("settings put back:"), name[512];
+	const char *path, *comma = "";
 	json_t *value;
-	char *text = format("settings put back:");
 
 	json_object_foreach(restored, path, value) {
-		char *more = text ? format("%s %s=%s", text, path, json_string_value(value)) : NULL;
+		char *more = NULL;
 
+		if (text)
+			more = format("%s%s %s = %s", text, comma,
+				      setting_name(path, name, sizeof(name)),
+				      json_string_value(value));
 		free(text);
 		text = more;
+		comma = ",";
 	}
 	if (text && json_object_size(restored))
 		exec_note(x, text);

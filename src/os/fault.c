@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The fault step: map anonymous memory and fault it in, the measured part of most experiments. */
+#include <compactlab/populate.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -8,6 +9,9 @@
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
 #endif
 
 /* Whole huge pages each, the remainder dealt to the first ones. */
@@ -18,6 +22,28 @@ static void share(const struct memory *m, unsigned threads, unsigned thread, uin
 
 	*from = (each * thread + (thread < more ? thread : more)) * HUGE_BYTES;
 	*to = *from + (each + (thread < more)) * HUGE_BYTES;
+}
+
+/* As much as MAP_POPULATE could get; what it could not is found by fault_verify(). */
+static int map_populate(char *at, uint64_t bytes)
+{
+	void *p = mmap(at, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0);
+
+	return p == MAP_FAILED ? -errno : 0;
+}
+
+static int base_then_collapse(char *at, uint64_t bytes)
+{
+	if (madvise(at, 0, MADV_COLLAPSE) < 0) /* nothing to do, but is it known? */
+		return -EINVAL;
+	if (madvise(at, bytes, MADV_NOHUGEPAGE) < 0 ||
+	    madvise(at, bytes, MADV_POPULATE_WRITE) < 0 || madvise(at, bytes, MADV_HUGEPAGE) < 0)
+		return -errno;
+	/* A huge page that cannot be had stays base pages: that is the method's outcome. */
+	for (uint64_t off = 0; off < bytes; off += HUGE_BYTES)
+		(void)madvise(at + off, HUGE_BYTES, MADV_COLLAPSE);
+	return 0;
 }
 
 static int fault_work(void *arg, unsigned thread)
@@ -31,6 +57,13 @@ static int fault_work(void *arg, unsigned thread)
 		return 0;
 	if (f->method == METHOD_POPULATE_WRITE)
 		return madvise(m->base + from, to - from, MADV_POPULATE_WRITE) < 0 ? -errno : 0;
+	if (f->method == METHOD_MAP_POPULATE)
+		return map_populate(m->base + from, to - from);
+	if (f->method == METHOD_COLLAPSE)
+		return base_then_collapse(m->base + from, to - from);
+	/* Its worker inherits this thread's policy and CPUs. */
+	if (f->method == METHOD_COMPACTLAB)
+		return cl_populate(m->base + from, to - from, NULL, NULL);
 	for (; from < to; from += PAGE_BYTES)
 		*(volatile char *)(m->base + from) = 1;
 	return 0;
@@ -116,6 +149,10 @@ static int fault_act(struct memory *m, unsigned step, struct worker_reply *reply
 		cl_error(&reply->error, -EOPNOTSUPP, "this kernel has no MADV_POPULATE_WRITE");
 		return cl_error_hint(&reply->error, -EOPNOTSUPP,
 				     "Linux 5.14 or later has; or set method = touch");
+	}
+	if (r == -EINVAL && f->method == METHOD_COLLAPSE) {
+		cl_error(&reply->error, -EOPNOTSUPP, "this kernel has no MADV_COLLAPSE");
+		return cl_error_hint(&reply->error, -EOPNOTSUPP, "Linux 6.1 or later has");
 	}
 	return r ? cl_error(&reply->error, r, "cannot fault the memory in: %s", strerror(-r)) : 0;
 }

@@ -24,14 +24,19 @@ static const char *where(int node, char *buf, size_t size)
 	return buf;
 }
 
-/* How much to fill, at most: `size`, or what is free above `leave`. */
+/*
+ * How much to fill, at most: `size`, or all memory but `leave`. What is free now is no bound for
+ * the latter: page cache gives way, and some virtual machines get memory as they use it.
+ */
 static int target(struct memory *m, const struct step_fill *f, uint64_t *bytes,
 		  struct cl_error *err)
 {
 	char place[32], need[32], have[32];
-	uint64_t free_bytes;
+	uint64_t free_bytes, total_bytes;
 	int r = numa_free_bytes(f->node, &free_bytes);
 
+	if (!r)
+		r = numa_most_bytes(f->node, &total_bytes);
 	if (r)
 		return cl_error(err, r, "cannot read the free memory of %s: %s",
 				where(f->node, place, sizeof(place)), strerror(-r));
@@ -48,11 +53,11 @@ static int target(struct memory *m, const struct step_fill *f, uint64_t *bytes,
 	if (free_bytes <= m->leave_bytes + CHUNK_LEAST) {
 		cl_error(err, -ENOMEM, "%s has %s free, not more than the %s to leave",
 			 where(f->node, place, sizeof(place)),
-			 size_print(free_bytes / 1048576 * 1048576, have, sizeof(have)),
+			 size_print(free_bytes >> 20 << 20, have, sizeof(have)),
 			 size_print(m->leave_bytes, need, sizeof(need)));
 		return cl_error_hint(err, -ENOMEM, "give it more memory or leave less");
 	}
-	*bytes = (free_bytes - m->leave_bytes) / PAGE_BYTES * PAGE_BYTES;
+	*bytes = (total_bytes - m->leave_bytes) / PAGE_BYTES * PAGE_BYTES;
 	return 0;
 }
 
@@ -193,7 +198,7 @@ static int fill_act(struct memory *m, unsigned step, struct worker_reply *reply)
 /* With `leave`: is about that much free now? */
 static int check_left(struct memory *m, struct cl_error *err)
 {
-	uint64_t free_bytes, slack = (16ull << 20) + m->bound_bytes / 20;
+	uint64_t free_bytes, slack = (32ull << 20) + m->leave_bytes / 4;
 	char place[32], left[32], want[32];
 
 	if (!m->leave_bytes || numa_free_bytes(m->node, &free_bytes) < 0)
@@ -202,7 +207,7 @@ static int check_left(struct memory *m, struct cl_error *err)
 		return 0;
 	return cl_error(err, -EIO, "%s has %s free after the fill instead of %s",
 			where(m->node, place, sizeof(place)),
-			size_print(free_bytes / 1048576 * 1048576, left, sizeof(left)),
+			size_print(free_bytes >> 20 << 20, left, sizeof(left)),
 			size_print(m->leave_bytes, want, sizeof(want)));
 }
 

@@ -155,11 +155,16 @@ static uint64_t free_then(const struct estimate *e, int node)
 
 static uint64_t fill_bytes(const struct estimate *e, const struct step_fill *f)
 {
-	uint64_t have = free_then(e, f->node), leave;
+	uint64_t have = free_then(e, f->node), leave, rest;
+	int id[PLAN_MAX_NODES];
 
 	if (!f->leave.set)
 		return share_of(&f->size, have);
 	leave = share_of(&f->leave, have);
+	/* Where there is one node, page cache gives way too: all that is available is filled. */
+	rest = e->available > e->used ? e->available - e->used : 0;
+	if (rest > have && (f->node == PLAN_NODE_ANY || numa_nodes(id, PLAN_MAX_NODES) == 1))
+		have = rest;
 	return have > leave ? have - leave : 0;
 }
 

@@ -65,17 +65,13 @@ bool numa_has(int node)
 	return false;
 }
 
-static int node_counter(int node, const char *name, uint64_t *bytes)
+static int meminfo_counter(const char *path, const char *name, uint64_t *bytes)
 {
 	struct counters c;
-	char path[64], *text;
 	size_t length;
-	int r;
+	char *text;
+	int r = file_read(path, &text, &length);
 
-	snprintf(path, sizeof(path), NODE_DIR "/node%d/meminfo", node);
-	r = file_read(path, &text, &length);
-	if (r == -ENOENT && node == 0)
-		r = file_read("/proc/meminfo", &text, &length);
 	if (r)
 		return r;
 	r = meminfo_parse(text, length, &c, NULL, NULL);
@@ -87,6 +83,16 @@ static int node_counter(int node, const char *name, uint64_t *bytes)
 	*bytes *= 1024;
 	counters_free(&c);
 	return r;
+}
+
+static int node_counter(int node, const char *name, uint64_t *bytes)
+{
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), NODE_DIR "/node%d/meminfo", node);
+	r = meminfo_counter(path, name, bytes);
+	return r == -ENOENT && node == 0 ? meminfo_counter("/proc/meminfo", name, bytes) : r;
 }
 
 /*
@@ -117,6 +123,18 @@ int numa_free_bytes(int node, uint64_t *bytes)
 int numa_total_bytes(int node, uint64_t *bytes)
 {
 	return counter_sum(node, "MemTotal", bytes);
+}
+
+int numa_most_bytes(int node, uint64_t *bytes)
+{
+	uint64_t machine;
+	int id[PLAN_MAX_NODES], r = numa_total_bytes(node, bytes);
+
+	if (r || (node >= 0 && numa_nodes(id, PLAN_MAX_NODES) > 1))
+		return r;
+	if (meminfo_counter("/proc/meminfo", "MemTotal", &machine) == 0 && machine > *bytes)
+		*bytes = machine;
+	return 0;
 }
 
 static void cpu_add(void *arg, unsigned n)

@@ -30,6 +30,9 @@ bool numa_has(int node);
 int numa_free_bytes(int node, uint64_t *bytes);
 int numa_total_bytes(int node, uint64_t *bytes);
 
+/* What the node may come to have: more than its total where memory is handed over on demand. */
+int numa_most_bytes(int node, uint64_t *bytes);
+
 /* The CPUs of a node. -ENOENT when it has none. */
 int numa_cpus(int node, cpu_set_t *cpus);
 

@@ -148,6 +148,26 @@ static int confirm_pins(struct exec *x, enum step_kind kind, const struct span *
 	return 0;
 }
 
+/*
+ * What the pins cost: where a buffer is a page, the kernel may spend a quarter of it again, in
+ * pages that cannot be moved either.
+ */
+static void note_pin_cost(struct exec *x, unsigned i, const struct span *s,
+			  const struct worker_reply *reply)
+{
+	int64_t slab = measure_grew(&s->before, &s->after, "nr_slab_unreclaimable");
+	char *text;
+
+	if (x->plan->step[i].kind != STEP_PIN || slab < 64 ||
+	    slab < (int64_t)reply->pinned_pages / 16)
+		return;
+	text = format("step %s: holding the pins took %lld unmovable pages of kernel memory",
+		      x->plan->step[i].name, (long long)slab);
+	if (text)
+		exec_note(x, text);
+	free(text);
+}
+
 static int worker_step(struct exec *x, unsigned i, json_t *record, struct cl_error *err)
 {
 	enum step_kind kind = x->plan->step[i].kind;
@@ -166,6 +186,8 @@ static int worker_step(struct exec *x, unsigned i, json_t *record, struct cl_err
 		r = span_close(x, &s, err);
 	if (!r)
 		r = confirm_pins(x, kind, &s, &reply, err);
+	if (!r)
+		note_pin_cost(x, i, &s, &reply);
 	/* Steps without a verification of their own answer with nothing; keep what they told. */
 	after = reply;
 	if (!r && kind != STEP_UNPIN && kind != STEP_RELEASE)
@@ -205,21 +227,38 @@ static void repeats_add(struct repeats *all, const struct span *s, uint64_t time
 	all->time_ns += time_ns;
 }
 
+#define WEIGHTS "/sys/kernel/mm/mempolicy/weighted_interleave"
+
+/*
+ * Setting a weight ends the automatic ones (6.16). They come back by writing to `auto`, unless
+ * the firmware gave no bandwidths; then all of them were 1, as they will be again.
+ */
+static int weights_auto(struct exec *x)
+{
+	static const char path[] = WEIGHTS "/auto";
+	char *text;
+	int r = 0;
+
+	if (file_read(path, &text, NULL))
+		return 0;
+	if (setting_is(text, "true") && file_write(path, "true") == 0)
+		r = watchdog_setting(x->dog, path, "true");
+	free(text);
+	return r;
+}
+
 static int fault_weights(struct exec *x, const struct step_fault *f, struct cl_error *err)
 {
-	static const char dir[] = "/sys/kernel/mm/mempolicy/weighted_interleave";
 	char path[128], value[16];
 	int r = 0;
 
 	if (f->policy != POLICY_WEIGHTED)
 		return 0;
-	/* Where weights can be automatic, setting one ends that; what is told first comes back
-	 * last. */
-	snprintf(path, sizeof(path), "%s/auto", dir);
-	if (access(path, F_OK) == 0)
-		r = settings_write(x->dog, path, "0", err);
+	if (weights_auto(x))
+		return cl_error(err, -EPIPE,
+				"the watchdog does not answer, weights are left alone");
 	for (unsigned n = 0; n < f->nodes.count && !r; n++) {
-		snprintf(path, sizeof(path), "%s/node%d", dir, f->nodes.node[n]);
+		snprintf(path, sizeof(path), WEIGHTS "/node%d", f->nodes.node[n]);
 		snprintf(value, sizeof(value), "%u", f->weights[n]);
 		r = settings_write(x->dog, path, value, err);
 	}
@@ -428,6 +467,7 @@ int step_run(struct exec *x, unsigned i, struct cl_error *err)
 				   step_kind_name(s->kind), "detail");
 	int r = 0;
 
+	x->now = i;
 	x->oom_kills = measure_oom_kills();
 	switch (s->kind) {
 	case STEP_FAULT:
