@@ -456,7 +456,7 @@ static int machine_make_tables(struct model *m, region_id id)
 
 	if (!m->config.page_tables)
 		return 0;
-	err = owner_region_new(m, REGION_PGTABLE, r->nr_slots / SLOT_GROUP + 2, 0, &tables);
+	err = owner_region_new(m, REGION_PGTABLE, thp_tables_wanted(r), 0, &tables);
 	if (err)
 		return err;
 	owner_region(m, tables)->task = r->task;

@@ -321,11 +321,9 @@ static void owner_take_out(struct model *m, pfn_t head, uint32_t mark)
 
 	check(!(KINDS_LRU >> kind & 1) || !(m->map.flag[head] & PGF_LRU));
 	found = owner_empty_slots(m, r, head, kind, order, slot, mark);
-	if (KINDS_LRU >> kind & 1 && order)
-		owner_count(m, r, -(int64_t)found);
-	else
-		owner_count(m, r, -(1 << order));
-	owner_gauges(m, r, head, kind, order, -(1 << order));
+	owner_count(m, r, -(int64_t)found);
+	/* Unmapped parts of an anonymous folio left the gauges when they were unmapped. */
+	owner_gauges(m, r, head, kind, order, kind == PG_ANON ? -(int64_t)found : -(1 << order));
 	memmap_disown(m, head);
 }
 
@@ -347,6 +345,24 @@ void owner_forget_swap(struct model *m, slot_t slot)
 	}
 }
 
+/* What the dirty and mlock code counted by zone. Mirrors the end of __folio_migrate_mapping(). */
+static void owner_move_zone_gauges(struct model *m, pfn_t src, pfn_t dst, enum page_kind kind,
+				   uint8_t flags, int64_t pages)
+{
+	struct zone *from = zone_of(m, src), *to = zone_of(m, dst);
+
+	if (KINDS_LRU >> kind & 1 && flags & PGF_UNEVICTABLE) {
+		stat_zone(from, VM_NR_MLOCK, -pages);
+		stat_zone(to, VM_NR_MLOCK, pages);
+	}
+	if (kind != PG_FILE || !(flags & PGF_DIRTY))
+		return;
+	stat_node(&m->node[from->node.v], VM_NR_DIRTY, -pages);
+	stat_zone(from, VM_NR_ZONE_WRITE_PENDING, -pages);
+	stat_node(&m->node[to->node.v], VM_NR_DIRTY, pages);
+	stat_zone(to, VM_NR_ZONE_WRITE_PENDING, pages);
+}
+
 void owner_move(struct model *m, pfn_t src, pfn_t dst)
 {
 	struct owners *o = &m->own;
@@ -359,6 +375,7 @@ void owner_move(struct model *m, pfn_t src, pfn_t dst)
 	struct region *r = &o->region[owner_region_of_slot(m, (slot_t){slot}).v];
 	bool huge = o->pfn[slot] == (SLOT_HUGE | src);
 	bool other_node = zone_of(m, src)->node.v != zone_of(m, dst)->node.v;
+	int64_t present = 1 << order;
 
 	check(!(KINDS_LRU >> kind & 1) || !(flags & (PGF_LRU | PGF_PINNED)));
 	if (huge) {
@@ -367,20 +384,36 @@ void owner_move(struct model *m, pfn_t src, pfn_t dst)
 		for (uint32_t i = 0; i < n; i++) {
 			if (o->pfn[slot + i] == src + i)
 				o->pfn[slot + i] = dst + i;
+			else
+				present--;
 		}
 	}
 	if (other_node) {
-		owner_gauges(m, r, src, kind, order, -(1 << order));
-		owner_gauges(m, r, dst, kind, order, 1 << order);
+		owner_gauges(m, r, src, kind, order, -present);
+		owner_gauges(m, r, dst, kind, order, present);
 		if (huge && r->mapped) {
 			owner_gauges_pmd(m, src, kind, -1);
 			owner_gauges_pmd(m, dst, kind, 1);
 		}
 	}
+	if (zone_of(m, src) != zone_of(m, dst))
+		owner_move_zone_gauges(m, src, dst, kind, flags, 1 << order);
 	memmap_disown(m, src);
 	memmap_own(m, dst, order, kind, slot);
 	if (KINDS_LRU >> kind & 1 && flags)
 		memmap_flag_set(m, dst, flags);
+}
+
+void owner_unmap_slot(struct model *m, slot_t slot)
+{
+	pfn_t pfn = m->own.pfn[slot.v];
+	struct region *r = &m->own.region[owner_region_of_slot(m, slot).v];
+	pfn_t head = memmap_head(m, pfn);
+
+	check(pfn && !(pfn & (SLOT_HUGE | SLOT_SWAP)) && PG_KIND(m->map.state[head]) == PG_ANON);
+	m->own.pfn[slot.v] = 0;
+	owner_count(m, r, -1);
+	owner_gauges(m, r, head, PG_ANON, PG_ORDER(m->map.state[head]), -1);
 }
 
 void owner_split_pmd(struct model *m, uint32_t first_slot)

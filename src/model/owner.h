@@ -3,8 +3,8 @@
  * owner.h - regions, slots and the reverse mapping: who holds which page, both ways.
  *
  * Not a kernel module but what stands for page tables, page caches and whoever else keeps a pfn.
- * Allocation hands out held chunks; owner_attach() gives them to a slot; owner_detach() takes them back
- * so that they can be freed; owner_move() is what migration does.
+ * Allocation hands out held chunks; owner_attach() gives them to a slot; owner_detach() takes them
+ * back so that they can be freed; owner_move() is what migration does.
  */
 #ifndef COMPACTLAB_MODEL_OWNER_H
 #define COMPACTLAB_MODEL_OWNER_H
@@ -16,8 +16,8 @@ int owner_init(struct model *m) MUST_USE;
 /* ---- regions ------------------------------------------------------------------------------ */
 
 /*
- * A new empty region of nr_slots slots. addr gives the phase inside 2 MiB (0 for files and kernel users).
- * *id is set; 0, -ENOSPC (max_regions or slots used up: message for the user), -EINVAL.
+ * A new empty region of nr_slots slots. addr gives the phase inside 2 MiB (0 for files and kernel
+ * users). *id is set; 0, -ENOSPC (max_regions or slots used up: message for the user), -EINVAL.
  */
 int owner_region_new(struct model *m, enum region_kind kind, uint64_t nr_slots, uint64_t addr,
 		     region_id *id) MUST_USE;
@@ -39,8 +39,8 @@ slot_t owner_slot(const struct model *m, pfn_t head);
 
 /*
  * held -> owned: head of order `order` into `slot` and the following; SLOT_HUGE when order is 9 and
- * `huge`. Counts region.nr_pages and the owner's gauges (nr_anon_pages, nr_file_pages, nr_shmem, nr_mapped,
- * nr_page_table_pages, thp gauges). Not on an LRU yet: lru_add() follows for KINDS_LRU.
+ * `huge`. Counts region.nr_pages and the owner's gauges (nr_anon_pages, nr_file_pages, nr_shmem,
+ * nr_mapped, nr_page_table_pages, thp gauges). Not on an LRU yet: lru_add() follows for KINDS_LRU.
  */
 void owner_attach(struct model *m, pfn_t head, unsigned order, enum page_kind kind, slot_t slot,
 		  bool huge);
@@ -51,11 +51,15 @@ void owner_detach_to_swap(struct model *m, pfn_t head, uint32_t swap_entry);
 /* A swap mark in this slot, if there is one, is dropped. */
 void owner_forget_swap(struct model *m, slot_t slot);
 /*
- * Migration: the owner's slots now point to dst (held, same order), which becomes owned with src's kind
- * and flags except PGF_LRU; src becomes held. Gauges move between nodes. Mirrors folio_migrate_mapping.
+ * Migration: the owner's slots now point to dst (held, same order), which becomes owned with src's
+ * kind and flags except PGF_LRU; src becomes held. Gauges move between nodes. Mirrors
+ * folio_migrate_mapping.
  */
 void owner_move(struct model *m, pfn_t src, pfn_t dst);
-/* A SLOT_HUGE group becomes 512 ordinary slots (the folio stays large). Mirrors __split_huge_pmd. */
+/* One page of a large anonymous folio that PTEs map is unmapped; the folio stays whole. */
+void owner_unmap_slot(struct model *m, slot_t slot);
+/* A SLOT_HUGE group becomes 512 ordinary slots (the folio stays large). Mirrors __split_huge_pmd.
+ */
 void owner_split_pmd(struct model *m, uint32_t first_slot);
 /* Kernel users: the next empty chunk slot of the region, SLOT_NONE when it is full. */
 slot_t owner_next_slot(struct model *m, struct region *r);

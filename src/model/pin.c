@@ -7,7 +7,16 @@
 #include <errno.h>
 
 #include "model/arena.h"
+#include "model/clock.h"
+#include "model/lru.h"
+#include "model/memmap.h"
+#include "model/migrate.h"
 #include "model/owner.h"
+#include "model/shmem.h"
+#include "model/thp.h"
+
+/* Pages a batch: one atom. */
+#define PIN_BATCH 64u
 
 int pin_init(struct model *m)
 {
@@ -50,22 +59,242 @@ int pin_set_new(struct model *m, region_id region, uint64_t index, uint64_t nr, 
 	return 0;
 }
 
-int pin_step(struct model *m, pin_id id, bool fault_in, uint64_t *cursor)
+/* ---- references beyond the first ---------------------------------------------------------- */
+
+static uint32_t pin_hash(const struct pins *p, uint32_t slot)
 {
-	NOT_YET(m, id, fault_in, cursor);
+	return (slot * 2654435761u) & (p->extra_cap - 1);
 }
 
-int pin_drop_step(struct model *m, pin_id id, uint64_t *cursor)
+static uint32_t pin_find(const struct pins *p, uint32_t slot)
 {
-	NOT_YET(m, id, cursor);
+	uint32_t i = pin_hash(p, slot);
+
+	while (p->extra[i].slot && p->extra[i].slot != slot)
+		i = (i + 1) & (p->extra_cap - 1);
+	return i;
+}
+
+/* Closes the gap so that every entry is still found from where it hashes to. */
+static void pin_extra_remove(struct pins *p, uint32_t gap)
+{
+	uint32_t mask = p->extra_cap - 1, i = gap;
+
+	p->extra_used--;
+	for (;;) {
+		uint32_t home;
+
+		i = (i + 1) & mask;
+		if (p->extra[i].slot == 0)
+			break;
+		home = pin_hash(p, p->extra[i].slot);
+		if (((i - home) & mask) >= ((i - gap) & mask)) {
+			p->extra[gap] = p->extra[i];
+			gap = i;
+		}
+	}
+	p->extra[gap] = (struct pin_extra){0};
+}
+
+/* References on a folio, found by its first slot. Large folios are counted as a whole. */
+static uint32_t pin_folio_refs(const struct model *m, pfn_t head, uint32_t slot)
+{
+	const struct pin_extra *e;
+
+	if (!(m->map.flag[head] & PGF_PINNED))
+		return 0;
+	e = &m->pins.extra[pin_find(&m->pins, slot)];
+	return e->slot ? e->refs : 1;
+}
+
+static int pin_set_refs(struct model *m, pfn_t head, uint32_t slot, uint32_t refs)
+{
+	struct pins *p = &m->pins;
+	uint32_t i = pin_find(p, slot);
+
+	if (refs >= 2 && p->extra[i].slot == 0) {
+		if (p->extra_used == m->config.max_multi_pins)
+			return -ENOSPC;
+		p->extra_used++;
+	} else if (refs < 2 && p->extra[i].slot) {
+		pin_extra_remove(p, i);
+	}
+	if (refs >= 2)
+		p->extra[i] = (struct pin_extra){slot, refs};
+	if (refs)
+		memmap_flag_set(m, head, PGF_PINNED);
+	else
+		memmap_flag_clear(m, head, PGF_PINNED);
+	return 0;
 }
 
 uint32_t pin_refs(const struct model *m, slot_t slot)
 {
-	NOT_YET(m, slot);
+	region_id id = owner_region_of_slot(m, slot);
+	const struct region *r = &m->own.region[id.v];
+	pfn_t pfn = owner_page(m, r, slot.v - r->first_slot), head;
+
+	if (pfn == PFN_NONE)
+		return 0;
+	head = memmap_head(m, pfn);
+	return pin_folio_refs(m, head, owner_slot(m, head).v);
+}
+
+/* ---- pinning ------------------------------------------------------------------------------ */
+
+/* Mirrors folio_is_longterm_pinnable(). */
+static bool pin_may_stay(struct model *m, pfn_t head)
+{
+	enum migratetype type = block_list_type(m, head);
+
+	return type != MIGRATE_CMA && type != MIGRATE_ISOLATE &&
+	       zone_of(m, head)->class != ZONE_MOVABLE;
+}
+
+/* Mirrors migrate_longterm_unpinnable_folios() for one folio: to ordinary memory of the same node.
+ */
+static int pin_move_away(struct model *m, pfn_t head)
+{
+	struct migrate_target_control mtc = {
+		.nid = zone_of(m, head)->node,
+		.gfp = GFP_USER | __GFP_NOWARN,
+	};
+	struct migrate_ops ops = {migrate_alloc_target, migrate_free_target, &mtc};
+	pfn_t list[1] = {head};
+	uint32_t nr = 1;
+
+	lru_drain_all(m);
+	if (!lru_isolate(m, head))
+		return -EAGAIN;
+	(void)migrate_pages(m, list, &nr, &ops, MIGRATE_SYNC, MR_LONGTERM_PIN);
+	if (nr) {
+		lru_putback(m, list[0]);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Present and allowed to stay afterwards. 0, -ENOENT (a hole that stays one), -ENOMEM. */
+static int pin_make_ready(struct model *m, region_id region, uint64_t index, bool fault_in)
+{
+	struct region *r = owner_region(m, region);
+	pfn_t pfn = owner_page(m, r, index);
+	int err;
+
+	if (pfn == PFN_NONE) {
+		if (!fault_in)
+			return -ENOENT;
+		if (r->kind == REGION_ANON)
+			(void)thp_fault(m, region, index, true);
+		else
+			(void)!shmem_get_page(m, region, index, true);
+		pfn = owner_page(m, r, index);
+		if (pfn == PFN_NONE)
+			return -ENOMEM;
+	}
+	for (int tries = 0; !pin_may_stay(m, memmap_head(m, pfn)); tries++) {
+		err = tries < 2 ? pin_move_away(m, memmap_head(m, pfn)) : -ENOMEM;
+		if (err)
+			return -ENOMEM;
+		pfn = owner_page(m, r, index);
+	}
+	return 0;
+}
+
+int pin_step(struct model *m, pin_id id, bool fault_in, uint64_t *cursor)
+{
+	const struct pin_set *set = &m->pins.set[id.v];
+	struct region *r = owner_region(m, set->region);
+	uint32_t first = set->first_slot - r->first_slot;
+	uint32_t flags = m->ctx.flags;
+	int err = 0;
+
+	check(id.v && set->times);
+	m->ctx.flags |= CTX_LONGTERM;
+	for (unsigned n = 0; n < PIN_BATCH && *cursor < set->nr_slots && !err;
+	     n++, *cursor += set->step) {
+		uint64_t index = first + *cursor;
+		pfn_t head;
+		uint32_t slot;
+
+		err = pin_make_ready(m, set->region, index, fault_in);
+		if (err == -ENOENT) {
+			err = 0;
+			continue;
+		}
+		if (err)
+			break;
+		head = memmap_head(m, owner_page(m, r, index));
+		slot = owner_slot(m, head).v;
+		err = pin_set_refs(m, head, slot, pin_folio_refs(m, head, slot) + set->times);
+		if (err)
+			break;
+		stat_node(&m->node[zone_of(m, head)->node.v], VM_NR_FOLL_PIN_ACQUIRED, set->times);
+		clock_charge(m, COST_PIN_PAGE, 1);
+	}
+	m->ctx.flags = flags;
+	if (err)
+		return err;
+	return *cursor < set->nr_slots;
+}
+
+int pin_drop_step(struct model *m, pin_id id, uint64_t *cursor)
+{
+	struct pin_set *set = &m->pins.set[id.v];
+	struct region *r = owner_region(m, set->region);
+	uint32_t first = set->first_slot - r->first_slot;
+
+	check(id.v && set->times);
+	for (unsigned n = 0; n < PIN_BATCH && *cursor < set->nr_slots; n++, *cursor += set->step) {
+		pfn_t pfn = owner_page(m, r, first + *cursor), head;
+		uint32_t slot, refs;
+
+		if (pfn == PFN_NONE)
+			continue;
+		head = memmap_head(m, pfn);
+		slot = owner_slot(m, head).v;
+		refs = pin_folio_refs(m, head, slot);
+		if (refs == 0)
+			continue; /* a hole when the set was pinned */
+		must(pin_set_refs(m, head, slot, refs > set->times ? refs - set->times : 0) == 0);
+		stat_node(&m->node[zone_of(m, head)->node.v], VM_NR_FOLL_PIN_RELEASED, set->times);
+		clock_charge(m, COST_PIN_PAGE, 1);
+	}
+	if (*cursor < set->nr_slots)
+		return 1;
+	*set = (struct pin_set){.times = 0};
+	return 0;
 }
 
 void pin_forget_region(struct model *m, region_id region)
 {
-	NOT_YET(m, region);
+	ns_t now = m->clock.now;
+
+	for (uint32_t i = 1; i < m->pins.nr_sets; i++) {
+		uint64_t cursor = 0;
+
+		if (m->pins.set[i].times == 0 || m->pins.set[i].region.v != region.v)
+			continue;
+		while (pin_drop_step(m, (pin_id){i}, &cursor))
+			;
+	}
+	m->clock.now = now;
+}
+
+bool pin_is_valid(const struct model *m)
+{
+	const struct pins *p = &m->pins;
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < p->extra_cap; i++) {
+		const struct pin_extra *e = &p->extra[i];
+
+		if (e->slot == 0)
+			continue;
+		used++;
+		if (e->refs < 2 || pin_find(p, e->slot) != i ||
+		    pin_refs(m, (slot_t){e->slot}) != e->refs)
+			return false;
+	}
+	return used == p->extra_used;
 }

@@ -7,9 +7,19 @@
 
 #include "model/types.h"
 
-/* Mirrors calculate_order()/calculate_sizes() for the machine's CPUs. Index of the new cache, -ENOSPC. */
-int slab_cache_new(struct model *m, const char *name, uint32_t object_bytes, bool reclaimable) MUST_USE;
-/* The caches every machine has: dentry, inode, shmem inode, radix tree node, kmalloc users. */
+/* Mirrors calculate_order()/calculate_sizes() for the machine's CPUs. Index of the new cache,
+ * -ENOSPC. */
+int slab_cache_new(struct model *m, const char *name, uint32_t object_bytes,
+		   bool reclaimable) MUST_USE;
+/* The caches every machine has, in this order. */
+enum slab_known {
+	SLAB_DENTRY,
+	SLAB_INODE,
+	SLAB_SHMEM_INODE,
+	SLAB_XARRAY_NODE,
+	SLAB_KMALLOC_1K,
+	NR_SLAB_KNOWN
+};
 int slab_init(struct model *m) MUST_USE;
 /* Allocates n objects with the caller's gfp; how many succeeded. Mirrors allocate_slab(). */
 uint64_t slab_alloc(struct model *m, int cache, gfp_t gfp, uint64_t n);

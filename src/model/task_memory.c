@@ -54,11 +54,10 @@ static uint64_t task_fault(struct model *m, struct op *op, uint64_t index, bool 
 
 	if (r->kind == REGION_ANON) {
 		f = thp_fault(m, op->region, index, write);
-		if (f.huge_zero)
-			return SLOT_GROUP - (r->first_slot + index) % SLOT_GROUP;
-		if (f.head == PFN_NONE)
+		if (f.head == PFN_NONE && !f.zero_page)
 			return 0;
-		task_count_landing(m, op, f.head, f.order);
+		if (!f.zero_page)
+			task_count_landing(m, op, f.head, f.order);
 		return (1u << f.order) - ((r->first_slot + index) & ((1u << f.order) - 1));
 	}
 	got = shmem_get_page(m, op->region, index, true);

@@ -93,6 +93,8 @@ bool task_slab(struct model *m, struct op *op)
 	if (want > SLAB_BATCH)
 		want = SLAB_BATCH;
 	got = slab_alloc(m, op->cache, op->gfp ? op->gfp : GFP_KERNEL, want);
+	if (m->slab[op->cache].reclaimable)
+		m->slab[op->cache].freeable += got; /* nobody holds them */
 	op->done += got;
 	op->failed += want - got;
 	op->cursor += want;

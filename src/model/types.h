@@ -621,10 +621,10 @@ struct scan_control {
 	struct node *node;
 	uint64_t nr[NR_LRU_LISTS - 1]; /* left to scan, by enum lru_list */
 	uint64_t pass_start_scanned, pass_start_reclaimed;
-	bool proportional_done;
+	uint8_t may_deactivate;        /* 1 anon, 2 file */
 	bool in_pass;
 	uint64_t targets[NR_LRU_LISTS - 1];
-	uint64_t nr_dirty_met;
+	uint64_t nr_dirty_met, nr_file_taken;
 };
 
 /*
@@ -645,7 +645,7 @@ struct kswapd {
 	uint8_t reclaim_order;        /* order the last run reached */
 	uint32_t failures;            /* kswapd_failures; >= 16: the node is hopeless */
 	uint64_t boost_at_start[4];   /* by zone class */
-	uint64_t boost_left;
+	uint64_t boost_left, reclaimed_before;
 	bool boosted_run;
 	bool raise_priority;
 	ns_t nap_until;
@@ -894,7 +894,10 @@ struct model {
 	struct slab_cache slab[MAX_SLAB_CACHES];
 	uint64_t swap_pages, swap_used;
 	uint32_t swap_next;
-	ns_t flush_at;
+	actor_id flusher;                  /* filemap.c; the folios under writeback: */
+	region_id flush_region;
+	uint32_t flush_from, flush_to;
+	uint64_t nr_deferred_splits;       /* anonymous folios with unmapped parts; thp_split.c */
 	pfn_t huge_zero;                   /* the shared huge zero page, PFN_NONE until first wanted */
 
 	int64_t stat[NR_VM_GLOBAL_ITEMS];  /* enum vmstat_item - VM_GLOBAL_FIRST */
