@@ -46,15 +46,20 @@ static void remove_tree(const char *path)
 	child_run(argv, NULL, NULL);
 }
 
-/* The last line of what apt said that is an error, or simply the last line. */
-static char *last_line(char *text, char *buf, size_t size)
+/* The first error of what apt said, as later ones only sum up, or the last line. */
+static char *reason(char *text, char *buf, size_t size)
 {
-	char *save, *best = NULL;
+	const char *best = "it gave no reason";
+	char *save;
 
-	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		if (!best || !strncmp(line, "E: ", 3) || strncmp(best, "E: ", 3))
-			best = line;
-	snprintf(buf, size, "%s", best ? best : "it gave no reason");
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		best = line;
+		if (!strncmp(line, "E: ", 3)) {
+			best = line + 3;
+			break;
+		}
+	}
+	snprintf(buf, size, "%s", best);
 	return buf;
 }
 
@@ -66,10 +71,7 @@ static int tool(const struct fetch *f, const char *const argv[], const char *doi
 	int r = child_run(argv, &text, &errors);
 
 	if (r) {
-		last_line(errors && errors[0] ? errors
-			  : text              ? text
-					      : (char[]){""},
-			  why, sizeof(why));
+		reason(errors && errors[0] ? errors : text ? text : (char[]){""}, why, sizeof(why));
 		if (r < 0)
 			cl_error(err, r, "cannot start %s: %s", argv[0], strerror(-r));
 		else
@@ -101,9 +103,9 @@ static int write_configuration(struct fetch *f, struct cl_error *err)
 		      "Dir::State::extended_states \"%s/extended_states\";\n"
 		      "Dir::Cache \"%s/cache\";\n"
 		      "Dir::Etc::sourcelist \"%s/sources.list\";\n"
-		      "Dir::Etc::sourceparts \"-\";\n"
-		      "Dir::Etc::preferences \"-\";\n"
-		      "Dir::Etc::preferencesparts \"-\";\n"
+		      "Dir::Etc::sourceparts \"/dev/null\";\n"
+		      "Dir::Etc::preferences \"/dev/null\";\n"
+		      "Dir::Etc::preferencesparts \"/dev/null\";\n"
 		      "Dir::Log \"%s\";\n"
 		      "#clear APT::Update::Pre-Invoke;\n"
 		      "#clear APT::Update::Post-Invoke;\n"
