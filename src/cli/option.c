@@ -84,6 +84,7 @@ int cli_fail(int result, const struct cl_error *err)
 {
 	char text[2048];
 
+	fflush(stdout); /* so that the two are in order where they go to one place */
 	fprintf(stderr, "compactlab: %s\n", cl_error_text(err, text, sizeof(text)));
 	switch (result) {
 	case -EINVAL:

@@ -60,7 +60,8 @@ static char *machine_line(const struct column *c)
 	if (*hypervisor || *accelerator) {
 		append(&text, " ", "(");
 		append(&text, "", hypervisor);
-		append(&text, *hypervisor && *accelerator ? ", " : "", accelerator);
+		if (strcmp(hypervisor, accelerator) != 0)
+			append(&text, *hypervisor && *accelerator ? ", " : "", accelerator);
 		append(&text, "", ")");
 	}
 	if (json_is_integer(cpus)) {

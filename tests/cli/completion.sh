@@ -14,8 +14,8 @@ c()
 	_compactlab "$PROGRAM" "${COMP_WORDS[COMP_CWORD]}" "$previous"
 	echo "compactlab $*: $(printf '%s\n' "${COMPREPLY[@]}" | sort -u | tr '\n' ' ')"
 }
-c ''
 c r
+c k
 c --
 c run p
 c run --
@@ -31,5 +31,5 @@ c compare --
 c list ''
 c list s
 c kernel ''
-c help c
+c help k
 c nonsense ''

@@ -62,3 +62,19 @@ echo "$ the last record of a file is whole"
 tail -c 1 out.jsonl | od -An -c
 "$PROGRAM" compare out.jsonl >/dev/null
 echo "-> $?"
+echo "$ a signal: completed records are kept, nothing is half-written"
+for i in $(seq 60); do
+	rm -f signal.jsonl
+	"$PROGRAM" run --on host nap.ini --repeat 500 --json signal.jsonl >out 2>err </dev/null &
+	pid=$!
+	until [ -s signal.jsonl ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	kill -TERM $pid 2>/dev/null
+	wait $pid
+	status=$?
+	grep -q "another run on this machine" err || break
+	sleep 1
+done
+echo "-> $status"
+sed 's/after [0-9]* of/after N of/' err
+"$PROGRAM" compare signal.jsonl >/dev/null
+echo "-> $?"

@@ -1,5 +1,5 @@
 # Every command has a page, every option stands in it, and the pages are clean.
-for command in run compare list kernel; do
+for command in $("$PROGRAM" complete | grep -v -e "^-" -e "^help$"); do
 	page=$SOURCE/man/compactlab-$command.1
 	for option in $("$PROGRAM" complete $command | sed -n 's/^--//p'); do
 		[ "$option" = help ] || grep -q "^\.It Fl -$option\b" "$page" ||

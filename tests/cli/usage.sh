@@ -1,7 +1,7 @@
 # Help for everything, and advice on what is misspelt. Wrong usage is exit status 2.
 t
 t --version | sed 's/[0-9.]\{5,\}$/VERSION/'
-t --help
+t --help | sed '/^Commands:/,/^$/d'
 t rnu
 t complet
 t frobnicate
