@@ -97,6 +97,29 @@ static void deep_nesting_is_refused(void **state)
 	expect_parse_error(relation, "nested too deeply at column 65");
 }
 
+static void any_text_is_accepted_or_has_an_error_with_words(void **state)
+{
+	static const char *const parts[] = {"a.s.m", "all.s.m", "1",    "0.5", " ", "<", "<=",
+					    "==",    "!=",      "+",    "- ",  "*", "/", "(",
+					    ")",     "min(",    "max(", "e",   ".", "#", "-"};
+	uint64_t seed = 1;
+	unsigned accepted = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 200000; i++) {
+		char text[128] = "";
+		struct cl_error err = {0};
+
+		for (uint64_t n = 1 + random_below(&seed, 12); n; n--)
+			strcat(text, parts[random_below(&seed, sizeof(parts) / sizeof(parts[0]))]);
+		if (!check_parse(text, &err))
+			accepted++;
+		else if (!*err.what)
+			fail_msg("no message for '%s'", text);
+	}
+	assert_true(accepted > 100);
+}
+
 /* --- evaluation --- */
 
 static struct cl_scenario *scenario_with(const char *checks)
@@ -329,6 +352,7 @@ int main(void)
 		cmocka_unit_test(errors_say_what_and_at_which_column),
 		cmocka_unit_test(errors_in_words_have_advice),
 		cmocka_unit_test(deep_nesting_is_refused),
+		cmocka_unit_test(any_text_is_accepted_or_has_an_error_with_words),
 		cmocka_unit_test(medians_of_several_variants_are_compared),
 		cmocka_unit_test(one_variant_must_hold_in_every_repeat),
 		cmocka_unit_test(functions_are_over_repeats),
