@@ -175,7 +175,7 @@ static int fault_verify(struct memory *m, unsigned step, struct worker_reply *re
 {
 	const struct step_fault *f = &m->plan->step[step].fault;
 	uint64_t present, want = m->bytes / PAGE_BYTES, huge = 0, away = 0;
-	int r = memory_pages(m, reply->pages, &present, &reply->error);
+	int r = memory_pages(m, reply->pages, want, &present, &reply->error);
 
 	if (r)
 		return r;

@@ -263,7 +263,7 @@ static int fill_verify(struct memory *m, unsigned step, struct worker_reply *rep
 		r = cl_error(err, -errno, "cannot write the scratch file back: %s",
 			     strerror(errno));
 	if (!r)
-		r = memory_pages(m, reply->pages, &present, err);
+		r = memory_pages(m, reply->pages, m->bytes / PAGE_BYTES, &present, err);
 	if (!r)
 		r = check_present(m, present, err);
 	if (!r)

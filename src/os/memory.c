@@ -104,12 +104,22 @@ static int file_pages(struct memory *m, struct node_pages pages[PLAN_MAX_NODES],
 	return r;
 }
 
-int memory_pages(struct memory *m, struct node_pages pages[PLAN_MAX_NODES], uint64_t *total,
-		 struct cl_error *err)
+int memory_pages(struct memory *m, struct node_pages pages[PLAN_MAX_NODES], uint64_t want,
+		 uint64_t *total, struct cl_error *err)
 {
-	if (m->fd >= 0 && m->kind == FILL_FILE)
-		return file_pages(m, pages, total, err);
-	return pagemap_count(m->base, m->bytes / PAGE_BYTES, pages, total, err);
+	int r = 0;
+
+	*total = 0;
+	for (int try = 0; try < 50 && *total < want && !r; try++) {
+		struct timespec pause = {.tv_nsec = 20000000};
+
+		if (try)
+			nanosleep(&pause, NULL);
+		if (m->kind == FILL_FILE)
+			return file_pages(m, pages, total, err);
+		r = pagemap_count(m->base, m->bytes / PAGE_BYTES, pages, total, err);
+	}
+	return r;
 }
 
 static int release_act(struct memory *m, unsigned step, struct worker_reply *reply)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "os/numa.h"
 #include "os/worker.h"
@@ -43,13 +44,42 @@ static int map_open(const char *path, struct cl_error *err)
 	return cl_error_hint(err, -errno, "root is needed to see page frames");
 }
 
+/*
+ * A page that is being migrated looks like one in swap for as long as that takes. Read such
+ * entries again until they are back; what stays away for so long is in swap.
+ */
+#define SETTLE_TRIES 100
+
+static int read_settled(int fd, const void *at, uint64_t pages, uint64_t *entry)
+{
+	uint64_t first = (uintptr_t)at / PAGE_BYTES, away = 0;
+	int r = read_entries(fd, first, pages, entry);
+
+	for (int try = 0; try < SETTLE_TRIES && !r; try++) {
+		struct timespec pause = {.tv_nsec = 10000000};
+
+		away = 0;
+		for (uint64_t i = 0; i < pages && !r; i++) {
+			if (!pagemap_decode(entry[i]).swapped)
+				continue;
+			if (try)
+				r = read_entries(fd, first + i, 1, &entry[i]);
+			away += pagemap_decode(entry[i]).swapped;
+		}
+		if (!away)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	return r;
+}
+
 int pagemap_read(const void *at, uint64_t pages, uint64_t *entry, struct cl_error *err)
 {
 	int fd = map_open("/proc/self/pagemap", err), r;
 
 	if (fd < 0)
 		return fd;
-	r = read_entries(fd, (uintptr_t)at / PAGE_BYTES, pages, entry);
+	r = read_settled(fd, at, pages, entry);
 	close(fd);
 	if (r)
 		return cl_error(err, r, "cannot read /proc/self/pagemap: %s", strerror(-r));
@@ -116,7 +146,6 @@ static int count_batch(char *at, const uint64_t *entry, unsigned pages, int flag
 			page[count++] = at + i * PAGE_BYTES;
 	if (!count)
 		return 0;
-	*present += count;
 	if (count == PAGES_PER_HUGE) {
 		r = is_huge(flags_fd, entry, &huge);
 		if (r)
@@ -126,12 +155,13 @@ static int count_batch(char *at, const uint64_t *entry, unsigned pages, int flag
 	if (r)
 		return r;
 	for (unsigned i = 0; i < (huge ? 1 : count); i++) {
-		if (node[i] < 0 || node[i] >= PLAN_MAX_NODES)
+		if (node[i] >= PLAN_MAX_NODES)
 			return -ERANGE;
-		if (huge)
-			out[node[i]].huge++;
-		else
-			out[node[i]].base++;
+		if (node[i] < 0) /* on its way to another frame just now */
+			continue;
+		out[node[i]].huge += huge;
+		out[node[i]].base += !huge;
+		*present += huge ? PAGES_PER_HUGE : 1;
 	}
 	return 0;
 }
@@ -155,7 +185,7 @@ int pagemap_count(char *at, uint64_t pages, struct node_pages out[PLAN_MAX_NODES
 		uint64_t entry[BATCH], to_edge = BATCH - (uintptr_t)at / PAGE_BYTES % BATCH;
 		unsigned n = (unsigned)(pages < to_edge ? pages : to_edge);
 
-		r = read_entries(map, (uintptr_t)at / PAGE_BYTES, n, entry);
+		r = read_settled(map, at, n, entry);
 		if (!r)
 			r = count_batch(at, entry, n, flags, out, present);
 		at += n * PAGE_BYTES;

@@ -120,9 +120,12 @@ void worker_stop(struct worker *w);
 
 /* ---- inside a worker ---------------------------------------------------------------- */
 
-/* The pages a step's memory has now, by node. */
-int memory_pages(struct memory *m, struct node_pages pages[PLAN_MAX_NODES], uint64_t *total,
-		 struct cl_error *err);
+/*
+ * The pages a step's memory has now, by node; *total of them. When `want` are expected but not
+ * there, it looks again for a while: khugepaged and compaction take pages away for a moment.
+ */
+int memory_pages(struct memory *m, struct node_pages pages[PLAN_MAX_NODES], uint64_t want,
+		 uint64_t *total, struct cl_error *err);
 /* Address space of `bytes` that starts on a 2 MiB boundary and has no neighbours. */
 int memory_reserve(struct memory *m, uint64_t bytes, struct cl_error *err);
 void memory_unmap(struct memory *m);
