@@ -11,7 +11,8 @@
 
 static const struct command *const all[] = {
 	&command_run,    &command_compare, &command_list,
-	&command_kernel, &command_help,    &command_complete,
+	&command_kernel, &command_explain, &command_collect,
+	&command_help,   &command_complete,
 };
 
 const struct command *command_get(unsigned i)

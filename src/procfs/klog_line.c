@@ -341,7 +341,7 @@ bool klog_line_cma(struct span s, const struct klog_event *open, struct klog_eve
 {
 	struct span rest;
 
-	if (span_find(s, "PFNs busy")) {
+	if (span_find(s, ") PFNs busy")) {
 		one->busy_ranges = 1;
 		return true;
 	}

@@ -71,6 +71,8 @@ static bool worth_keeping(const struct klog_event *e)
 {
 	if (e->kind == KLOG_DUMP)
 		return e->zones > 0;
+	if (e->kind == KLOG_SLUB)
+		return e->has_gfp || e->cache[0];
 	if (e->kind != KLOG_LOCKUP)
 		return true;
 	for (unsigned i = 0; i < e->frames; i++)

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "explain/keyword.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *word;
+	unsigned set;
+} words[] = {
+	{"page allocation", KEYWORD_LOG},
+	{"invoked oom-killer", KEYWORD_LOG},
+	{"Mem-Info", KEYWORD_LOG},
+	{"Mem-info", KEYWORD_LOG},
+	{"lowmem_reserve", KEYWORD_LOG},
+	{"locate memory on node", KEYWORD_LOG},
+	{"soft lockup", KEYWORD_LOG},
+	{"detected stall", KEYWORD_LOG},
+	{"blocked for more than", KEYWORD_LOG},
+	{"PFNs busy", KEYWORD_LOG},
+	{"cma_alloc", KEYWORD_LOG},
+	{"cma: ", KEYWORD_LOG},
+	{"from CMA", KEYWORD_LOG},
+	{"of available pages", KEYWORD_LOG},
+	{"Only allocated", KEYWORD_LOG},
+	{"Linux version ", KEYWORD_LOG},
+	{"vmalloc: alloc", KEYWORD_LOG},
+	{" free:", KEYWORD_LOG},
+	{"*4kB", KEYWORD_LOG},
+	{"_4kB", KEYWORD_LOG},
+	{"*8kB", KEYWORD_LOG},
+	{"*16kB", KEYWORD_LOG},
+	{"*64kB", KEYWORD_LOG},
+	{"Node ", KEYWORD_NODE},
+	{"nr_", KEYWORD_VMSTAT},
+	{"numa_", KEYWORD_VMSTAT},
+	{"compact_", KEYWORD_VMSTAT},
+	{"pgscan_", KEYWORD_VMSTAT},
+	{"pgsteal_", KEYWORD_VMSTAT},
+	{"pgalloc", KEYWORD_VMSTAT},
+	{"pgfree", KEYWORD_VMSTAT},
+	{"pgmigrate_", KEYWORD_VMSTAT},
+	{"thp_", KEYWORD_VMSTAT},
+	{"allocstall", KEYWORD_VMSTAT},
+	{"htlb_", KEYWORD_VMSTAT},
+	{"MemTotal:", KEYWORD_MEMINFO},
+	{"MemFree:", KEYWORD_MEMINFO},
+	{"MemAvailable:", KEYWORD_MEMINFO},
+	{"Slab:", KEYWORD_MEMINFO},
+	{"SReclaimable:", KEYWORD_MEMINFO},
+	{"SUnreclaim:", KEYWORD_MEMINFO},
+	{"HugePages_", KEYWORD_MEMINFO | KEYWORD_POOL},
+	{"AnonHugePages:", KEYWORD_MEMINFO},
+	{"CmaFree:", KEYWORD_MEMINFO},
+	{"CmaTotal:", KEYWORD_MEMINFO},
+	{"vm.", KEYWORD_SETTING},
+	{"/sys/vm/", KEYWORD_SETTING},
+	{"transparent_hugepage", KEYWORD_SETTING},
+	{"madvise", KEYWORD_SETTING},
+	{"%", KEYWORD_PERCENT},
+	{"mm_compaction_", KEYWORD_TRACE},
+	{"mm_page_alloc:", KEYWORD_TRACE},
+	{" order=", KEYWORD_TRACE},
+	{"+0x", KEYWORD_STACK},
+	{" us ", KEYWORD_GRAPH},
+	{"pgscand/s", KEYWORD_SAR},
+	{"kcompactd", KEYWORD_DAEMON},
+	{"khugepaged", KEYWORD_DAEMON},
+	{"kswapd", KEYWORD_DAEMON},
+	{"slabinfo - version", KEYWORD_SLAB},
+	{"OBJ/SLAB", KEYWORD_SLAB},
+	{"hugepages", KEYWORD_POOL},
+	{"huge pages", KEYWORD_POOL},
+	{"Page block order", KEYWORD_TYPES},
+	{"Pages per block", KEYWORD_TYPES},
+	{"Number of blocks type", KEYWORD_TYPES},
+	{"Free pages count per", KEYWORD_TYPES},
+	{"compact_zone", KEYWORD_FUNCTION},
+	{"try_to_compact_pages", KEYWORD_FUNCTION},
+	{"isolate_migratepages", KEYWORD_FUNCTION},
+	{"isolate_freepages", KEYWORD_FUNCTION},
+	{"compaction_alloc", KEYWORD_FUNCTION},
+	{"do_huge_pmd_", KEYWORD_FUNCTION},
+	{"clear_huge_page", KEYWORD_FUNCTION},
+	{"folio_zero_user", KEYWORD_FUNCTION},
+	{"direct_compact", KEYWORD_FUNCTION},
+	{"try_to_free_pages", KEYWORD_FUNCTION},
+};
+#define WORDS   (sizeof(words) / sizeof(words[0]))
+#define STATES  1100
+#define NOWHERE UINT16_MAX
+
+struct keywords {
+	uint16_t next[STATES][256];
+	uint16_t fail[STATES];
+	unsigned set[STATES];
+	unsigned states;
+};
+
+static void add_word(struct keywords *k, const char *word, unsigned set)
+{
+	unsigned s = 0;
+
+	for (; *word; word++) {
+		uint16_t *to = &k->next[s][(unsigned char)*word];
+
+		if (*to == NOWHERE)
+			*to = (uint16_t)k->states++;
+		s = *to;
+	}
+	k->set[s] |= set;
+}
+
+/* Aho and Corasick: where to go on when a word breaks off, breadth first. */
+static void link_states(struct keywords *k)
+{
+	uint16_t queue[STATES];
+	unsigned head = 0, tail = 0;
+
+	for (unsigned c = 0; c < 256; c++) {
+		uint16_t *to = &k->next[0][c];
+
+		if (*to == NOWHERE)
+			*to = 0;
+		else
+			queue[tail++] = *to;
+	}
+	while (head < tail) {
+		uint16_t s = queue[head++];
+
+		k->set[s] |= k->set[k->fail[s]];
+		for (unsigned c = 0; c < 256; c++) {
+			uint16_t *to = &k->next[s][c];
+
+			if (*to == NOWHERE) {
+				*to = k->next[k->fail[s]][c];
+			} else {
+				k->fail[*to] = k->next[k->fail[s]][c];
+				queue[tail++] = *to;
+			}
+		}
+	}
+}
+
+struct keywords *keywords_new(void)
+{
+	struct keywords *k = malloc(sizeof(*k));
+	size_t letters = 1;
+
+	for (size_t i = 0; i < WORDS; i++)
+		letters += strlen(words[i].word);
+	if (!k || letters > STATES) {
+		free(k);
+		return NULL;
+	}
+	memset(k, 0, sizeof(*k));
+	memset(k->next, 0xff, sizeof(k->next));
+	k->states = 1;
+	for (size_t i = 0; i < WORDS; i++)
+		add_word(k, words[i].word, words[i].set);
+	link_states(k);
+	return k;
+}
+
+void keywords_free(struct keywords *k)
+{
+	free(k);
+}
+
+unsigned keywords_in(const struct keywords *k, const char *text, size_t length)
+{
+	unsigned s = 0, set = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		s = k->next[s][(unsigned char)text[i]];
+		set |= k->set[s];
+	}
+	return set;
+}
