@@ -173,13 +173,42 @@ static int by_time(const void *a, const void *b)
 	return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
+static int by_huge(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	return x->huge < y->huge ? -1 : x->huge > y->huge;
+}
+
+static int by_fail(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	return x->fail < y->fail ? -1 : x->fail > y->fail;
+}
+
+/* Medians, each by itself; leaves the samples sorted by time. */
+static struct sample median(const struct bench *b, struct sample *s)
+{
+	struct sample m;
+	unsigned mid = b->repeat / 2;
+
+	qsort(s, b->repeat, sizeof(*s), by_huge);
+	m.huge = s[mid].huge;
+	qsort(s, b->repeat, sizeof(*s), by_fail);
+	m.fail = s[mid].fail;
+	m.stall = s[mid].stall;
+	qsort(s, b->repeat, sizeof(*s), by_time);
+	m.ns = s[mid].ns;
+	return m;
+}
+
 static void print_line(struct bench *b, enum method m)
 {
-	struct sample *s = b->sample[m], mid;
+	struct sample *s = b->sample[m], mid = median(b, s);
 	const struct sample *other = b->sample[POPULATE];
 	double ratio, base;
 
-	mid = s[b->repeat / 2];
 	ratio = b->wanted[POPULATE] ? (double)mid.ns / (double)other[b->repeat / 2].ns : 0;
 	base = b->wanted[BASE] ? (double)mid.ns / (double)b->sample[BASE][b->repeat / 2].ns : 0;
 	printf(b->json ? "{\"method\":\"%s\",\"median_s\":%.4f,\"min_s\":%.4f,\"max_s\":%.4f,"
@@ -201,13 +230,13 @@ static void print_table(struct bench *b)
 		       u.machine, b->size >> 20, b->repeat,
 		       b->pinned    ? "pinned"
 		       : b->movable ? "movable-fragmented"
-				    : "as it is:");
+				    : "unprepared");
 		printf("%-20s %9s  %-17s %9s %9s %9s %9s %9s\n", "method", "median s", "[range]",
 		       "/populate", "/base", "huge MiB", "stalls", "failed");
 	}
-	for (int m = 0; m < METHODS; m++)
-		if (b->wanted[m])
-			qsort(b->sample[m], b->repeat, sizeof(b->sample[m][0]), by_time);
+	/* The two that others are compared with. */
+	median(b, b->sample[POPULATE]);
+	median(b, b->sample[BASE]);
 	for (int m = 0; m < METHODS; m++)
 		if (b->wanted[m])
 			print_line(b, (enum method)m);

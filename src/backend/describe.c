@@ -179,10 +179,12 @@ static void put_policy(struct words *w, const struct step_fault *f)
 static void say_fault(struct words *w, const struct plan *p, const struct step *s)
 {
 	static const char *const advice[] = {"", " with MADV_HUGEPAGE", " with MADV_NOHUGEPAGE"};
+	static const char *const methods[] = {"touch", "MADV_POPULATE_WRITE", "MAP_POPULATE",
+					      "base pages, then MADV_COLLAPSE,", "cl_populate()"};
 	const struct step_fault *f = &s->fault;
 
 	(void)p;
-	put(w, "%s ", f->method == METHOD_TOUCH ? "touch" : "MADV_POPULATE_WRITE");
+	put(w, "%s ", methods[f->method]);
 	put_amount(w, &f->size);
 	put(w, "%s from ", advice[f->advice]);
 	put_count(w, f->threads, "thread");

@@ -66,7 +66,7 @@ bool pop_nodes_zoneinfo(struct pop_nodes *n, const char *text)
 		}
 		if (!z)
 			continue;
-		if (sscanf(line, " %15s %llu", word, &value) == 2 && !strcmp(word, "high") &&
+		if (sscanf(line, " %15s %llu", word, &value) == 2 && !strcmp(word, "min") &&
 		    !z->keep_pages)
 			z->keep_pages = value;
 		else if (sscanf(line, " %15s", word) == 1 && !strcmp(word, "protection:"))

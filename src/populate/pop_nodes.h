@@ -5,10 +5,11 @@
  * How many blocks each node could hand out as huge pages right now.
  *
  * /proc/buddyinfo gives the free chunks of every order and zone. Not all of them can
- * be had: a zone keeps its high watermark and, for allocations that could also come
- * from a higher zone, the lowmem reserve; both stand in /proc/zoneinfo, which is read
- * once. What is kept back in other ways (CMA, reserved migratetypes) the decision
- * learns by failing. Free blocks in per-CPU lists are in neither file.
+ * be had: a zone keeps its min watermark (before compacting, the kernel looks for free
+ * blocks down to it) and, for allocations that could also come from a higher zone, the
+ * lowmem reserve; both stand in /proc/zoneinfo, which is read once. What is kept back in other ways
+ * (CMA, reserved migratetypes) the decision learns by failing. Free blocks in per-CPU lists are in
+ * neither file.
  */
 #include "pop_sys.h"
 

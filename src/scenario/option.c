@@ -182,10 +182,13 @@ const struct option option_table[] = {
 	 .help = "Pages in a row on each node of policy = weighted; one weight for each of "
 		 "`nodes`.",
 	 .mirrors = "/sys/kernel/mm/mempolicy/weighted_interleave/nodeN"},
-	{STEP(FAULT, "method", fault.method), .type = OPT_ENUM, .words = "touch|populate-write",
+	{STEP(FAULT, "method", fault.method), .type = OPT_ENUM, .words = "touch|populate-write|map-populate|base-then-collapse|compactlab",
 	 .fallback = "touch",
-	 .help = "Write to each page in turn, or have the kernel do it in one call.",
-	 .mirrors = "a page fault, or madvise(2) with MADV_POPULATE_WRITE"},
+	 .help = "Write to each page in turn, have the kernel do it in one call, map the memory "
+		 "filled (advice = none only), make base pages and turn them into huge ones (Linux "
+		 "6.1), or leave it to libcompactlab-populate.",
+	 .mirrors = "a page fault; madvise(2) with MADV_POPULATE_WRITE; mmap(2) with MAP_POPULATE; "
+		 "madvise(2) with MADV_COLLAPSE; cl_populate(3)"},
 	{STEP(FAULT, "cpu_node", fault.cpu_node), .type = OPT_NODE, .words = "any",
 	 .fallback = "any", .help = "Threads run on the CPUs of this node.",
 	 .mirrors = "sched_setaffinity(2)"},

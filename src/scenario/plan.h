@@ -131,7 +131,13 @@ enum fault_policy {
 	POLICY_INTERLEAVE,
 	POLICY_WEIGHTED
 };
-enum fault_method { METHOD_TOUCH, METHOD_POPULATE_WRITE };
+enum fault_method {
+	METHOD_TOUCH,
+	METHOD_POPULATE_WRITE,
+	METHOD_MAP_POPULATE,  /* mmap() with MAP_POPULATE: before any advice can be given */
+	METHOD_COLLAPSE,      /* base pages, then MADV_COLLAPSE */
+	METHOD_COMPACTLAB     /* cl_populate() */
+};
 
 /* Map anonymous memory and fault it in; the memory is kept until released. */
 struct step_fault {

@@ -215,6 +215,14 @@ static int check_fault(const struct plan_context *c, struct plan *p, unsigned i)
 		blame(c, p, i, "weights", "%u weights for %u nodes", weights, f->nodes.count);
 		return cl_error_hint(c->err, -EINVAL, "give one weight for each of 'nodes'");
 	}
+	if (f->method == METHOD_MAP_POPULATE && f->advice != ADVICE_NONE) {
+		blame(c, p, i, "advice", "memory mapped with MAP_POPULATE is there before advice");
+		return cl_error_hint(c->err, -EINVAL, "set advice = none");
+	}
+	if (f->method >= METHOD_COLLAPSE && f->advice == ADVICE_NOHUGEPAGE) {
+		blame(c, p, i, "advice", "contradicts the method, which makes huge pages");
+		return cl_error_hint(c->err, -EINVAL, "set advice = hugepage");
+	}
 	for (unsigned n = 0; !r && n < f->nodes.count; n++)
 		r = check_node(c, p, i, "nodes", f->nodes.node[n]);
 	if (!r)
