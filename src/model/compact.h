@@ -60,8 +60,8 @@ void compact_reset_node(struct model *m, struct node *n);
 enum compact_result compact_try_pages(struct model *m, unsigned order, alloc_flags_t flags,
 				      const struct alloc_context *ac, enum compact_priority prio,
 				      pfn_t *capture);
-/* Mirrors compact_node() for /proc/sys/vm/compact_memory and the per-node file. A resumable step machine
- * like a run, because it is one operation of a task: begin at a node, step until false. */
+/* Mirrors compact_node() for /proc/sys/vm/compact_memory and the per-node file, one zone a step: begin at a
+ * node, step until false. A zone is one atom of the task, as a direct compaction is. */
 void compact_node_begin(struct model *m, struct node *n);
 bool compact_node_step(struct model *m, struct node *n) MUST_USE;
 

@@ -27,8 +27,9 @@ struct migrate_result {
 
 /*
  * Mirrors migrate_pages(): list[*nr] is a stack, the last entry is tried first. Failed and untouched folios
- * stay in the list (compacted, order kept); the caller puts them back. Counts pgmigrate_*, thp_migration_*,
- * emits the two migrate events (the compaction event is the caller's).
+ * stay in the list (compacted, order kept); the caller puts them back. A large folio without a target is
+ * split, so the array must have room for the folios' base pages, at most MIGRATE_LIST_MAX together.
+ * Counts pgmigrate_*, thp_migration_*, emits the two migrate events (the compaction event is the caller's).
  */
 struct migrate_result migrate_pages(struct model *m, pfn_t *list, uint32_t *nr,
 				    const struct migrate_ops *ops, enum migrate_mode mode,

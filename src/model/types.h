@@ -669,6 +669,7 @@ struct node {
 	struct lru lru;
 	struct kswapd kswapd;
 	struct kcompactd kcompactd;
+	uint8_t explicit_class;              /* compact_entry.c: next class of compact_node_step() */
 	bool dirty_flagged;                  /* PGDAT_DIRTY: profile A,B kswapd may write */
 	int64_t stat[NR_VM_NODE_ITEMS];      /* enum vmstat_item - VM_NODE_FIRST */
 };
