@@ -19,6 +19,8 @@ check: ; @scripts/deps build guest test && scripts/check
 
 bench: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && bench/run $(BUILD)
 
+experiments: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && scripts/experiments $(BUILD)
+
 fuzz: ; @scripts/deps build test && scripts/fuzz
 
 install: $(BUILD)/build.ninja
@@ -30,4 +32,4 @@ format: ; @clang-format -i $$(git ls-files '*.c' '*.h')
 
 clean: ; rm -rf build build-check-* build-fuzz
 
-.PHONY: all demo check bench fuzz install format clean
+.PHONY: all demo check bench experiments fuzz install format clean
