@@ -27,6 +27,7 @@
 #include "model/zonelist.h"
 
 #define MIB_PAGES 256u
+#define SYNC_LOOK_NS 10000000ull
 #define DMA_END 4096u       /* 16 MiB */
 #define DMA32_END 1048576u  /* 4 GiB */
 
@@ -400,6 +401,12 @@ void model_trace(struct model *m, void (*fn)(void *ctx, const struct trace_event
 {
 	m->trace.fn = fn;
 	m->trace.ctx = ctx;
+	m->trace.mask = fn ? UINT32_MAX : 0;
+}
+
+void model_trace_only(struct model *m, uint32_t mask)
+{
+	m->trace.mask = m->trace.fn ? mask : 0;
 }
 
 ns_t model_now(const struct model *m)
@@ -577,6 +584,16 @@ const struct op *model_result(const struct model *m, task_id task)
 void model_sleep(struct model *m, ns_t ns)
 {
 	clock_run(m, m->clock.now + ns);
+}
+
+void model_sync(struct model *m)
+{
+	if (!m->config.daemons)
+		return;
+	while (stats_get(m, VM_NR_DIRTY) + stats_get(m, VM_NR_WRITEBACK) > 0) {
+		clock_wake_at(m, m->flusher, m->clock.now);
+		clock_run(m, m->clock.now + SYNC_LOOK_NS);
+	}
 }
 
 int model_set(struct model *m, const char *name, const char *value)

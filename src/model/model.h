@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model.h - the machine as its users see it: backend, tests, benchmarks. Map of the modules at the end.
+ * model.h - the machine as its users see it: backend, tests, benchmarks. Map of the modules at the
+ * end.
  *
- * One machine is used by one thread. Functions return negative errno; nothing prints. After creation no
- * function here allocates memory except model_text() (the stream is the caller's).
+ * One machine is used by one thread. Functions return negative errno; nothing prints. After
+ * creation no function here allocates memory except model_text() (the stream is the caller's).
  */
 #ifndef COMPACTLAB_MODEL_MODEL_H
 #define COMPACTLAB_MODEL_MODEL_H
@@ -21,8 +22,8 @@
 /* Profile C, policy mainline, one node of 4096 MiB with 2 CPUs, kernel defaults. */
 void model_config_defaults(struct model_config *config);
 /*
- * Boots: all memory free but what boot reserves; clock at 0. *why (static text) says what was wrong.
- * 0, -EINVAL (configuration), -ENOENT/-EEXIST (policy), -ENOMEM (address space).
+ * Boots: all memory free but what boot reserves; clock at 0. *why (static text) says what was
+ * wrong. 0, -EINVAL (configuration), -ENOENT/-EEXIST (policy), -ENOMEM (address space).
  */
 int model_create(const struct model_config *config, struct model **out, const char **why) MUST_USE;
 void model_destroy(struct model *m);
@@ -35,7 +36,8 @@ void model_task_cpu(struct model *m, task_id task, unsigned cpu);
 void model_task_exit(struct model *m, task_id task);
 
 /* Anonymous memory; addr 0 = the next 2 MiB boundary + nothing in it. */
-int model_mmap(struct model *m, task_id task, uint64_t bytes, enum advice advice, region_id *out) MUST_USE;
+int model_mmap(struct model *m, task_id task, uint64_t bytes, enum advice advice,
+	       region_id *out) MUST_USE;
 /* A page-cache file or a tmpfs file of this size (sparse). max_order 0..9. */
 int model_file(struct model *m, uint64_t bytes, unsigned max_order, region_id *out) MUST_USE;
 int model_shmem(struct model *m, task_id task, uint64_t bytes, bool huge, region_id *out) MUST_USE;
@@ -82,11 +84,15 @@ bool model_counter_printed(const struct model *m, enum vmstat_item item);
 /* Total simulated time tasks spent in direct compaction. */
 ns_t model_compaction_ns(const struct model *m);
 void model_trace(struct model *m, void (*fn)(void *ctx, const struct trace_event *ev), void *ctx);
+/* Only these events from now on: bit i is enum trace_id i. */
+void model_trace_only(struct model *m, uint32_t mask);
+/* Writes all dirty pages back: sync(). */
+void model_sync(struct model *m);
 
 /*
- * 64 bits over everything that can influence the future: page states, flags, owners, list orders (not
- * positions), zones, nodes, daemons, clock, random streams, settings, counters. Equal machines give equal
- * hashes on every compiler and architecture. Does not touch untouched memory.
+ * 64 bits over everything that can influence the future: page states, flags, owners, list orders
+ * (not positions), zones, nodes, daemons, clock, random streams, settings, counters. Equal machines
+ * give equal hashes on every compiler and architecture. Does not touch untouched memory.
  */
 uint64_t model_state_hash(struct model *m);
 
@@ -97,8 +103,8 @@ uint64_t model_bytes_resident(const struct model *m);
 /*
  * ==== Map ========================================================================================
  *
- * Callees are below their callers; a module calls its own row and lower rows only, with the exceptions
- * marked (^): wake-ups and hooks, which only record or call through a table.
+ * Callees are below their callers; a module calls its own row and lower rows only, with the
+ * exceptions marked (^): wake-ups and hooks, which only record or call through a table.
  *
  *   machine.c       create, boot, destroy, the functions above        model.h
  *   task.c          operations into atoms                             task.h
@@ -124,40 +130,41 @@ uint64_t model_bytes_resident(const struct model *m);
  *   zonelist.c watermark.c   order of zones, marks and the test       zonelist.h watermark.h
  *   pcp.c           per-CPU lists            (^ kswapd_pcp_flushed)   pcp.h
  *   fallback.c      claim and steal                                   fallback.h
- *   buddy.c buddy_block.c    free lists; retype, isolate, highatomic   buddy.h   (^ compact_capture)
- *   lru.c           LRU lists and batches                             lru.h
- *   owner.c         regions, slots, reverse mapping                   owner.h
- *   memmap.c        page states and block counts                      memmap.h
+ *   buddy.c buddy_block.c    free lists; retype, isolate, highatomic   buddy.h   (^
+ * compact_capture) lru.c           LRU lists and batches                             lru.h owner.c
+ * regions, slots, reverse mapping                   owner.h memmap.c        page states and block
+ * counts                      memmap.h
  *   ------------------------------------------------------------------------------------------------
  *   clock.c         actors, time, waiting    (^ step functions)       clock.h
  *   policy.c trace.c sysctl.c stats.c validate.c hash.c               same names; hash: model.h
  *   ring.c arena.c rng.c cost.c profile.c check.c                     no knowledge of the machine
  *
- * How one madvised huge-page fault travels: task_step > thp_fault > mempolicy_alloc (THISNODE + NORETRY) >
- * alloc_pages > alloc_walk (watermark_fast, alloc_rmqueue > pcp_alloc > fallback_bulk > buddy_take) >
- * alloc_slow > alloc_direct_compact > compact_try_pages (policy->deferred) > compact_zone (scan_migrate_*,
- * migrate_pages with scan_free_target, compact_finished) > alloc_walk > PFN_NONE; the second try; then
- * owner_attach, lru_add, clock_charge(ZERO_PAGE, 512).
+ * How one madvised huge-page fault travels: task_step > thp_fault > mempolicy_alloc (THISNODE +
+ * NORETRY) > alloc_pages > alloc_walk (watermark_fast, alloc_rmqueue > pcp_alloc > fallback_bulk >
+ * buddy_take) > alloc_slow > alloc_direct_compact > compact_try_pages (policy->deferred) >
+ * compact_zone (scan_migrate_*, migrate_pages with scan_free_target, compact_finished) > alloc_walk
+ * > PFN_NONE; the second try; then owner_attach, lru_add, clock_charge(ZERO_PAGE, 512).
  *
- * ==== Three groups, in order of bringing up =======================================================
+ * ==== Three groups, in order of bringing up
+ * =======================================================
  *
- *   allocation   buddy buddy_block zonelist watermark fallback pcp alloc stats stats_text alloc_retry
- *                alloc_slow alloc_slow_ab validate (its lists half)
- *   compaction   compact_suit scan_migrate migrate scan_free compact compact_skip compact_entry kcompactd
- *                trace
- *   users        clock owner lru layout machine task thp mempolicy thp_split pin shrink reclaim kswapd
- *                filemap shmem slab cma thp_khugepaged sysctl hash validate (its owners half)
+ *   allocation   buddy buddy_block zonelist watermark fallback pcp alloc stats stats_text
+ * alloc_retry alloc_slow alloc_slow_ab validate (its lists half) compaction   compact_suit
+ * scan_migrate migrate scan_free compact compact_skip compact_entry kcompactd trace users clock
+ * owner lru layout machine task thp mempolicy thp_split pin shrink reclaim kswapd filemap shmem
+ * slab cma thp_khugepaged sysctl hash validate (its owners half)
  *
- * A group needs from another only what the headers promise. A function not written yet aborts by its
- * name (NOT_YET in check.h), so everything links from the first day.
+ * A group needs from another only what the headers promise. A function not written yet aborts by
+ * its name (NOT_YET in check.h), so everything links from the first day.
  *
- * ==== Rules that hold everywhere ==================================================================
+ * ==== Rules that hold everywhere
+ * ==================================================================
  *
  *   - No module stores into another module's fields; the owner is named at each struct.
  *   - A page is in exactly one life (types.h) at every return from a function of this list.
  *   - Functions that may run daemons (clock_point, clock_wait) are: compact_zone, shrink_node,
- *     alloc_slow*, reclaim_try_to_free. Their callers hold no page that is on a list, only held chunks and
- *     isolated folios, and reread what they need afterwards.
+ *     alloc_slow*, reclaim_try_to_free. Their callers hold no page that is on a list, only held
+ * chunks and isolated folios, and reread what they need afterwards.
  *   - Counters are counted where the kernel counts them, also where the code jumps over pages.
  *   - No floating point, no host clock, no address, no hash-table order in anything that decides.
  */

@@ -38,7 +38,11 @@ bool task_write(struct model *m, struct op *op)
 {
 	const struct region *r = owner_region(m, op->region);
 	uint64_t index = op->index + op->cursor, left = op->count - op->cursor;
+	uint64_t call = op->step - op->cursor % op->step;
 
+	/* No folio is larger than what is left of the write() it is made for. */
+	if (op->step > 1 && left > call)
+		left = call;
 	if (r->kind == REGION_FILE)
 		return task_file_progress(op, filemap_write(m, op->region, index, left));
 	return task_file_progress(op, shmem_get_page(m, op->region, index, false));

@@ -86,6 +86,7 @@ static bool release_picks(struct model *m, const struct op *op, const struct reg
 {
 	switch (op->pick) {
 	case PICK_ALL:
+	case PICK_LIST:
 		return true;
 	case PICK_POSITION:
 		return position % op->modulo == op->residue;
@@ -181,6 +182,13 @@ static bool release_by_pfn(struct model *m, struct op *op, struct region *r)
 	return op->cursor < m->map.end_pfn;
 }
 
+static bool release_by_list(struct model *m, struct op *op, struct region *r)
+{
+	for (unsigned freed = 0; op->cursor < op->list_nr && freed < RELEASE_FREE; op->cursor++)
+		freed += release_try(m, op, r, op->list[op->cursor]);
+	return op->cursor < op->list_nr;
+}
+
 bool task_release(struct model *m, struct op *op)
 {
 	struct region *r = owner_region(m, op->region);
@@ -204,12 +212,31 @@ bool task_release(struct model *m, struct op *op)
 	 * freed. */
 	if (op->cursor == 0)
 		lru_drain_local(m);
+	if (op->pick == PICK_LIST)
+		return release_by_list(m, op, r);
 	if (op->pick_order == PICK_PFN_ASCENDING || op->pick_order == PICK_PFN_DESCENDING)
 		return release_by_pfn(m, op, r);
 	return release_by_position(m, op, r);
 }
 
 /* ---- a whole region ----------------------------------------------------------------------- */
+
+void task_reap(struct model *m, task_id id)
+{
+	ns_t now = m->clock.now;
+
+	for (uint32_t i = 1; i < m->own.nr_regions; i++) {
+		struct region *r = &m->own.region[i];
+		struct op op = {.kind = OP_RELEASE, .region = {i}, .count = r->nr_slots};
+
+		if (r->kind != REGION_ANON || r->task.v != id.v)
+			continue;
+		pin_forget_region(m, op.region);
+		while (task_release(m, &op))
+			;
+	}
+	m->clock.now = now;
+}
 
 void task_unmap(struct model *m, region_id region)
 {

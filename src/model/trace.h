@@ -2,7 +2,7 @@
 /*
  * trace.h - the kernel's tracepoints, as a callback; absent in normal runs.
  *
- * A module calls TRACE(m, EVENT, .field = value, ...): one test of a pointer when nobody listens. The
+ * A module calls TRACE(m, EVENT, .field = value, ...): one test of a mask when nobody listens. The
  * sink gets the event with time, CPU and task filled in; trace_format() writes the line as the
  * kernel's trace file has it, so that scripts made for the kernel read it.
  */
@@ -48,12 +48,12 @@ enum trace_id {
 #define X(sym, system, event) TRACE_##sym,
 	TRACE_EVENTS(X)
 #undef X
-	NR_TRACE_EVENTS
+		NR_TRACE_EVENTS
 };
 
 /*
- * One event. Fields are shared by name between events; which an event uses is in trace.c's formatter, and
- * unused ones are zero. Names are the kernel's field names where it has one.
+ * One event. Fields are shared by name between events; which an event uses is in trace.c's
+ * formatter, and unused ones are zero. Names are the kernel's field names where it has one.
  */
 struct trace_event {
 	enum trace_id id;
@@ -64,8 +64,8 @@ struct trace_event {
 	uint32_t pid;
 	/* where */
 	uint8_t nid;
-	uint8_t idx;            /* zone class */
-	pfn_t pfn;              /* PFN_NONE prints as a failed allocation */
+	uint8_t idx; /* zone class */
+	pfn_t pfn;   /* PFN_NONE prints as a failed allocation */
 	pfn_t start_pfn, end_pfn;
 	pfn_t zone_start, migrate_pfn, free_pfn, zone_end;
 	/* what */
@@ -73,10 +73,10 @@ struct trace_event {
 	gfp_t gfp;
 	int prio;
 	bool sync;
-	int status, ret;        /* enum compact_result */
+	int status, ret; /* enum compact_result */
 	uint32_t considered, defer_shift;
 	int order_failed;
-	int defer_set;          /* 1 + enum defer_set for policies that print a set, 0 = not printed */
+	int defer_set; /* 1 + enum defer_set for policies that print a set, 0 = not printed */
 	uint64_t nr_scanned, nr_taken;
 	uint64_t nr_migrated, nr_failed;
 	uint32_t highest_zoneidx;
@@ -97,8 +97,8 @@ const char *trace_event_name(enum trace_id id);
 
 #define TRACE(m, event, ...)                                                                       \
 	do {                                                                                       \
-		if (__builtin_expect((m)->trace.fn != NULL, 0)) {                                  \
-			struct trace_event ev_ = { .id = TRACE_##event, __VA_ARGS__ };             \
+		if (__builtin_expect((m)->trace.mask >> TRACE_##event & 1, 0)) {                   \
+			struct trace_event ev_ = {.id = TRACE_##event, __VA_ARGS__};               \
 			trace_emit(m, &ev_);                                                       \
 		}                                                                                  \
 	} while (0)

@@ -590,7 +590,7 @@ struct kcompactd {
 	bool proactive_trigger;    /* compaction_proactiveness was written */
 	uint32_t proactive_score_before;
 	ns_t timeout_at;           /* 500 ms timer; UINT64_MAX = none */
-	uint8_t proactive_defer;   /* timer periods to sit out */
+	bool in_round;             /* the thread is at work: false = asleep, or just woken */
 	struct compact_control cc;
 };
 
@@ -847,6 +847,7 @@ struct trace_event;
 struct trace_sink {
 	void (*fn)(void *ctx, const struct trace_event *ev);
 	void *ctx;
+	uint32_t mask; /* bit i: enum trace_id i is wanted; 0 without a sink */
 };
 
 /*
