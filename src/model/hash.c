@@ -162,7 +162,7 @@ static void hash_node(struct hash *s, const struct node *n)
 		       (uint64_t)d->round_order << 16 | (uint64_t)d->round_class << 8 |
 		       (uint8_t)d->round_zone);
 	mix(s, d->timeout_at);
-	mix(s, (uint64_t)d->proactive_defer << 8 | d->proactive_round);
+	mix(s, (uint64_t)d->in_round << 8 | d->proactive_round);
 	for (int i = 0; i < NR_VM_NODE_ITEMS; i++)
 		mix(s, (uint64_t)n->stat[i]);
 }
