@@ -10,6 +10,7 @@
 #include "model/pcp.h"
 #include "model/policy.h"
 #include "model/reclaim.h"
+#include "model/task.h"
 #include "model/trace.h"
 #include "model/watermark.h"
 #include "model/zonelist.h"
@@ -187,31 +188,44 @@ bool alloc_should_compact_retry(struct model *m, const struct alloc_context *ac,
 
 /* ---- out of memory ------------------------------------------------------------------------ */
 
-/* Mirrors out_of_memory() as far as it matters here: the task that holds most. False: nobody to
- * kill. */
+static bool is_running(const struct model *m, uint32_t task)
+{
+	return task == m->ctx.task.v && !(m->ctx.flags & CTX_KTHREAD);
+}
+
+/*
+ * Mirrors out_of_memory() as far as it matters here: the task that holds most is killed and its
+ * memory reaped, unless it is the one that asks: that one ends by itself, with the reserves' help,
+ * and is reaped when the next asks. False: nobody to kill.
+ */
 static bool kill_largest(struct model *m)
 {
-	struct task *victim = NULL;
+	uint32_t victim = 0;
 
-	for (uint32_t i = 0; i < m->nr_tasks; i++) {
-		struct task *t = &m->task[i];
+	for (uint32_t i = 1; i < m->nr_tasks; i++) {
+		const struct task *t = &m->task[i];
 
-		if (!t->alive)
+		if (!t->alive || t->rss_pages == 0)
 			continue;
-		/* One that was killed and has not gone yet will free its memory: no second victim.
-		 */
-		if (t->oom_victim)
-			return true;
-		if (!victim || t->rss_pages > victim->rss_pages)
-			victim = t;
+		/* Killed before and not gone yet: no second victim. */
+		if (t->oom_victim) {
+			victim = i;
+			break;
+		}
+		if (victim == 0 || t->rss_pages > m->task[victim].rss_pages)
+			victim = i;
 	}
-	if (!victim)
+	if (victim == 0)
 		return false;
-	victim->oom_victim = true;
-	victim->flags |= CTX_OOM_VICTIM;
-	if (victim == &m->task[m->ctx.task.v] && !(m->ctx.flags & CTX_KTHREAD))
+	if (!m->task[victim].oom_victim) {
+		m->task[victim].oom_victim = true;
+		m->task[victim].flags |= CTX_OOM_VICTIM;
+		stat_event(m, VM_OOM_KILL, 1);
+	}
+	if (is_running(m, victim))
 		m->ctx.flags |= CTX_OOM_VICTIM;
-	stat_event(m, VM_OOM_KILL, 1);
+	else
+		task_reap(m, (task_id){(uint16_t)victim});
 	return true;
 }
 
