@@ -115,18 +115,17 @@ int exec_wait(struct exec *x, struct worker *w, uint64_t timeout_ns, bool fillin
 	struct pollfd *p = calloc(x->plan->steps + 1, sizeof(*p));
 	unsigned *step = calloc(x->plan->steps + 1, sizeof(*step));
 	uint64_t end = now_ns() + timeout_ns;
-	bool answered = false;
+	bool answered = false, over;
 	int r = p && step ? 0 : cl_error(err, -ENOMEM, "out of memory");
 
 	while (!r && !answered) {
 		int period = x->run->guard && filling ? GUARD_PERIOD_MS : WAIT_PERIOD_MS;
 		unsigned n = watch_list(x, w, p, step);
-		uint64_t now = now_ns();
+		uint64_t now = now_ns(), left = end > now ? end - now : 0;
 
-		if (!w && now >= end)
-			break;
-		if (!w && (end - now) / 1000000 < (uint64_t)period)
-			period = (int)((end - now + 999999) / 1000000);
+		over = !w && !left;
+		if (!w && left / 1000000 < (uint64_t)period)
+			period = (int)((left + 999999) / 1000000);
 		if (poll(p, n, period) < 0 && errno != EINTR)
 			r = cl_error(err, -errno, "cannot wait: %s", strerror(errno));
 		for (unsigned i = 0; i < n && !r; i++) {
@@ -139,6 +138,8 @@ int exec_wait(struct exec *x, struct worker *w, uint64_t timeout_ns, bool fillin
 		}
 		if (!r && !answered)
 			r = look_around(x, filling, err);
+		if (over)
+			break;
 	}
 	free(p);
 	free(step);
@@ -169,6 +170,19 @@ static void note_restored(struct exec *x, json_t *restored)
 	free(text);
 }
 
+/*
+ * A killed worker's rings are taken down by a kernel thread some time later, and its memory is
+ * not free before.
+ */
+static void wait_for_pins(const struct exec *x)
+{
+	for (int i = 0; i < 100 && measure_pins() > x->pins; i++) {
+		struct timespec pause = {.tv_nsec = 20000000};
+
+		nanosleep(&pause, NULL);
+	}
+}
+
 /* End the workers, then let the watchdog put back what was changed. */
 static int clean_up(struct exec *x, int r, struct cl_error *err)
 {
@@ -179,6 +193,7 @@ static int clean_up(struct exec *x, int r, struct cl_error *err)
 	for (unsigned i = 0; i < x->plan->steps; i++)
 		worker_stop(x->worker[i]);
 	free(x->worker);
+	wait_for_pins(x);
 	trace_close(x->trace);
 	if (x->dog)
 		back = watchdog_finish(x->dog, restored, &late);
@@ -219,6 +234,7 @@ int os_run(const struct os_run *run, json_t **record, struct cl_error *err)
 	int trace_fd, r;
 
 	*record = NULL;
+	x.pins = measure_pins();
 	x.worker = calloc(run->plan->steps + 1, sizeof(struct worker *));
 	x.steps = json_array();
 	x.notes = json_array();

@@ -18,6 +18,15 @@ static int take_vmstat(struct counters *out, struct cl_error *err)
 	return r;
 }
 
+/*
+ * Gauges and node counters are kept per CPU and added up lazily; this adds them up now. It
+ * reports counters below zero as an error, which does not matter here.
+ */
+static void add_up(void)
+{
+	file_write("/proc/sys/vm/stat_refresh", "1");
+}
+
 int measure_take(struct measure *m, struct cl_error *err)
 {
 	size_t length;
@@ -25,11 +34,7 @@ int measure_take(struct measure *m, struct cl_error *err)
 	int r;
 
 	memset(m, 0, sizeof(*m));
-	/*
-	 * Gauges and node counters are kept per CPU and added up lazily; this adds them up now.
-	 * It reports counters below zero as an error, which does not matter here.
-	 */
-	file_write("/proc/sys/vm/stat_refresh", "1");
+	add_up();
 	r = take_vmstat(&m->vmstat, err);
 	if (r)
 		return r;
@@ -103,4 +108,18 @@ uint64_t measure_oom_kills(void)
 	kills = counters_value(&c, "oom_kill");
 	counters_free(&c);
 	return kills;
+}
+
+int64_t measure_pins(void)
+{
+	struct counters c;
+	int64_t held;
+
+	add_up();
+	if (take_vmstat(&c, NULL))
+		return 0;
+	held = (int64_t)(counters_value(&c, "nr_foll_pin_acquired") -
+			 counters_value(&c, "nr_foll_pin_released"));
+	counters_free(&c);
+	return held;
 }

@@ -22,6 +22,8 @@ json_t *measure_vmstat(const struct measure *before, const struct measure *after
 json_t *measure_buddy(const struct measure *before, const struct measure *after);
 /* How much one counter grew; 0 where the kernel does not have it. */
 int64_t measure_grew(const struct measure *before, const struct measure *after, const char *name);
+/* Pages pinned on the machine now, by anybody; 0 when unknown. */
+int64_t measure_pins(void);
 /* The oom_kill counter now, 0 when unknown. */
 uint64_t measure_oom_kills(void);
 #endif

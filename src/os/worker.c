@@ -46,7 +46,7 @@ static void close_others(int keep)
 
 static int settle(pid_t parent)
 {
-	struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY}, files;
+	struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY}, files = {1 << 20, 1 << 20};
 
 	/* The parent may have died before the request to die with it was made. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
@@ -56,7 +56,8 @@ static int settle(pid_t parent)
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, "compactlab-mem");
 	setrlimit(RLIMIT_MEMLOCK, &all);
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+	/* A ring is a file; the kernel's own limit may be lower than this. */
+	if (setrlimit(RLIMIT_NOFILE, &files) < 0 && getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}

@@ -54,9 +54,9 @@ static json_t *step_of(json_t *record, const char *name)
 	json_t *step;
 	size_t i;
 
-	json_array_foreach(json_object_get(record, "steps"), i,
-			   step) if (!strcmp(json_string_value(json_object_get(step, "name")),
-					     name)) return step;
+	json_array_foreach(json_object_get(record, "steps"), i, step)
+		if (!strcmp(json_string_value(json_object_get(step, "name")), name))
+			return step;
 	fail_msg("no step %s", name);
 	return NULL;
 }
@@ -76,8 +76,8 @@ static json_int_t pages(json_t *step, const char *kind)
 	const char *node;
 	json_t *one;
 
-	json_object_foreach(json_object_get(step, "pages"), node, one) sum +=
-		json_integer_value(json_object_get(one, kind));
+	json_object_foreach(json_object_get(step, "pages"), node, one)
+		sum += json_integer_value(json_object_get(one, kind));
 	return sum;
 }
 
@@ -402,6 +402,61 @@ static void the_end_of_a_worker_ends_the_run(void **state)
 	plan_free(s.plan);
 }
 
+static void kill_worker_before(void *arg, const char *step)
+{
+	pid_t worker = find_worker(getpid(), -1);
+
+	(void)arg;
+	if (strcmp(step, "look"))
+		return;
+	assert_true(worker > 0);
+	kill(worker, SIGKILL);
+	nap_ms(50);
+}
+
+/* Also when the step itself has nothing to do with it and succeeds. */
+static void no_step_passes_over_a_dead_worker(void **state)
+{
+	struct plan *p = plan_of("[step hog]\nkind = fill\nsize = 4M\n"
+				 "[step look]\nkind = read\nfile = /proc/meminfo\n",
+				 1);
+	struct os_run run = {.plan = p, .step = kill_worker_before};
+	struct cl_error err;
+	json_t *record;
+
+	(void)state;
+	assert_int_equal(os_run(&run, &record, &err), -ECHILD);
+	assert_string_equal(err.what, "step look: the worker of step hog, which held 4M, died: "
+				      "Killed");
+	plan_free(p);
+}
+
+static int64_t pins_of_the_machine(void)
+{
+	int64_t acquired = 0, released = 0;
+	char *text, *at;
+
+	assert_int_equal(file_read("/proc/vmstat", &text, NULL), 0);
+	at = strstr(text, "nr_foll_pin_acquired ");
+	if (at)
+		acquired = atoll(at + 21);
+	at = strstr(text, "nr_foll_pin_released ");
+	if (at)
+		released = atoll(at + 21);
+	free(text);
+	return acquired - released;
+}
+
+static void no_pin_outlives_a_run(void **state)
+{
+	int64_t before = pins_of_the_machine();
+
+	(void)state;
+	json_decref(run_well("[step hog]\nkind = fill\nsize = 64M\n"
+			     "[step pins]\nkind = pin\nof = hog\n"));
+	assert_true(pins_of_the_machine() - before < 1000);
+}
+
 static void a_stopped_run_puts_everything_back(void **state)
 {
 	char before[64], now[64], text[256];
@@ -508,6 +563,8 @@ int main(void)
 		cmocka_unit_test(nothing_is_left_to_pin_after_everything_was_freed),
 		cmocka_unit_test(a_file_in_memory_is_no_page_cache),
 		cmocka_unit_test(the_end_of_a_worker_ends_the_run),
+		cmocka_unit_test(no_step_passes_over_a_dead_worker),
+		cmocka_unit_test(no_pin_outlives_a_run),
 		cmocka_unit_test(a_stopped_run_puts_everything_back),
 		cmocka_unit_test(after_sigkill_settings_traces_and_memory_are_gone),
 	};
