@@ -230,6 +230,9 @@ const struct class_definition class_table[CLASSES] = {
 						"page with {free} free: memory is used up "
 						"or could not be reclaimed."},
 	  {"is_oom", "Not fragmentation: the kernel ran out of memory that it could reclaim."},
+	  {"unaccounted_share > 0.4", "Not fragmentation: {unaccounted} ({unaccounted_share} of "
+				      "memory) are held by something that "
+				      "/proc/meminfo does not account for."},
 	  {"is_slub", "Not fragmentation: the slab cache {cache} could not get a slab."},
 	  {"is_state && slab_share > 0.5",
 	   "Not fragmentation: unreclaimable slab is {slab_share} of memory."},

@@ -42,6 +42,8 @@ void derive_event(struct facts *f, const struct evidence *e, const struct klog_e
 void derive_zones(struct facts *f, const struct zone_views *v, const struct request *r);
 void derive_sample(struct facts *f, const struct sample *s, unsigned page_kb);
 void derive_window(struct facts *f, const struct window *w, unsigned page_kb);
+/* What is a share of memory, or of what is free. */
+void derive_shares(struct facts *f);
 /* A pool of huge pages that was asked to grow; wanted is not 0. */
 void derive_pool(struct facts *f, const struct pool_request *p);
 /* Profiles, traces, settings. */

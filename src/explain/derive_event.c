@@ -279,7 +279,7 @@ void derive_zones(struct facts *f, const struct zone_views *v, const struct requ
 			fact_number(f, FACT_FRAG_INDEX, s.main->index / 1000.0, file, line);
 	}
 	fact_number(f, FACT_ELIGIBLE_FREE, s.eligible_free, file, line);
-	if (s.eligible_size > 0)
+	if (s.eligible_size > 0 || s.marked)
 		fact_number(f, FACT_ELIGIBLE_SIZE, s.eligible_size, file, line);
 	fact_number(f, FACT_OTHER_FREE, s.other_free, file, line);
 	fact_flag(f, FACT_ZONE_LIMITED, s.limited, file, line);
@@ -310,7 +310,7 @@ void derive_zones(struct facts *f, const struct zone_views *v, const struct requ
 	}
 }
 
-static void shares(struct facts *f)
+void derive_shares(struct facts *f)
 {
 	double ram = fact_value(f, FACT_RAM, 0), free_bytes = fact_value(f, FACT_FREE, 0);
 
@@ -361,7 +361,7 @@ void derive_event(struct facts *f, const struct evidence *e, const struct klog_e
 	if (log->order < 0)
 		f->fact[FACT_BYTES].known = false;
 	machine_facts(f, log, file, page);
-	shares(f);
+	derive_shares(f);
 }
 
 unsigned derive_page_kb(const struct evidence *e)

@@ -309,6 +309,32 @@ static void zone_facts(struct facts *f, const struct sample *sample, double page
 
 /* ---- meminfo, slab, extfrag --------------------------------------------------------- */
 
+/* What every counter of meminfo leaves over. */
+static void unaccounted_facts(struct facts *f, const struct document *d)
+{
+	static const char *const used[] = {"MemFree",   "Buffers",      "Cached",     "SwapCached",
+					   "AnonPages", "Slab",         "PageTables", "KernelStack",
+					   "Percpu",    "SecPageTables"};
+	const struct counters *c = &d->counters;
+	uint64_t total, v, size, sum = 0;
+
+	/* All of the large ones must be there, or the rest means nothing. */
+	if (!counters_get(c, "MemTotal", &total) || !counters_get(c, "MemFree", &v) ||
+	    !counters_get(c, "Cached", &v) || !counters_get(c, "AnonPages", &v) ||
+	    !counters_get(c, "Slab", &v) || !total)
+		return;
+	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
+		sum += counters_value(c, used[i]);
+	if (counters_get(c, "Hugetlb", &v))
+		sum += v;
+	else if (counters_get(c, "HugePages_Total", &v) && counters_get(c, "Hugepagesize", &size))
+		sum += v * size;
+	fact_number(f, FACT_UNACCOUNTED, sum < total ? (double)(total - sum) * 1024.0 : 0, d->file,
+		    d->line + 1);
+	fact_number(f, FACT_UNACCOUNTED_SHARE,
+		    sum < total ? (double)(total - sum) / (double)total : 0, d->file, d->line + 1);
+}
+
 static void meminfo_facts(struct facts *f, const struct sample *s)
 {
 	static const struct {
@@ -339,6 +365,7 @@ static void meminfo_facts(struct facts *f, const struct sample *s)
 				    d->line + 1);
 		else if (counters_get(&d->counters, "Cached", &a))
 			fact_number(f, FACT_FILE_CACHE, (double)a * 1024.0, d->file, d->line + 1);
+		unaccounted_facts(f, d);
 	}
 }
 
@@ -367,7 +394,7 @@ static void extfrag_facts(struct facts *f, const struct sample *s)
 
 void derive_sample(struct facts *f, const struct sample *s, unsigned page_kb)
 {
-	double page = page_kb * 1024.0, ram, total;
+	double page = page_kb * 1024.0;
 
 	zone_facts(f, s, page);
 	supply_facts(f, s, page_kb);
@@ -381,22 +408,4 @@ void derive_sample(struct facts *f, const struct sample *s, unsigned page_kb)
 		fact_number(f, FACT_TOP_SLAB_BYTES, (double)c->bytes, s->slab->file,
 			    c->line + s->slab->line);
 	}
-	ram = fact_value(f, FACT_RAM, 0);
-	total = fact_value(f, FACT_FREE, 0);
-	if (ram > 0 && fact_known(f, FACT_SLAB_UNRECLAIMABLE))
-		fact_number(f, FACT_SLAB_SHARE, fact_value(f, FACT_SLAB_UNRECLAIMABLE, 0) / ram,
-			    f->fact[FACT_SLAB_UNRECLAIMABLE].file,
-			    f->fact[FACT_SLAB_UNRECLAIMABLE].line);
-	if (ram > 0 && fact_known(f, FACT_PINNED))
-		fact_number(f, FACT_PINNED_SHARE, fact_value(f, FACT_PINNED, 0) / ram,
-			    f->fact[FACT_PINNED].file, f->fact[FACT_PINNED].line);
-	if (ram > 0 && total > 0)
-		fact_number(f, FACT_FREE_SHARE, total / ram, f->fact[FACT_FREE].file,
-			    f->fact[FACT_FREE].line);
-	if (ram > 0 && fact_known(f, FACT_FILE_CACHE))
-		fact_number(f, FACT_CACHE_SHARE, fact_value(f, FACT_FILE_CACHE, 0) / ram,
-			    f->fact[FACT_FILE_CACHE].file, f->fact[FACT_FILE_CACHE].line);
-	if (total > 0 && fact_known(f, FACT_FREE_CMA))
-		fact_number(f, FACT_CMA_SHARE, fact_value(f, FACT_FREE_CMA, 0) / total,
-			    f->fact[FACT_FREE_CMA].file, f->fact[FACT_FREE_CMA].line);
 }

@@ -252,6 +252,7 @@ static int state_incident(struct cl_explanation *x, const struct window *w, cons
 		}
 	}
 	derive_global(&i->facts, e);
+	derive_shares(&i->facts);
 	if (x->evidence.events)
 		i->facts.fact[FACT_KERNEL_LOG].known = false;
 	return keep(x, i);
@@ -363,6 +364,19 @@ static int by_badness(const void *a, const void *b)
 	return x->file != y->file ? x->file - y->file : x->line - y->line;
 }
 
+/* Cut off before it says what was asked for, while other reports do. */
+static bool says_nothing(const struct evidence *e, unsigned index)
+{
+	const struct klog_event *l = e->event[index].log;
+
+	if (e->events < 2)
+		return false;
+	if (l->kind == KLOG_SLUB && !l->cache[0])
+		return true;
+	return (l->kind == KLOG_FAILURE || l->kind == KLOG_OOM) && l->order < 0 && !l->has_gfp &&
+	       !l->zones && !l->memcg;
+}
+
 static int all_events(struct cl_explanation *x, unsigned samples)
 {
 	struct evidence *e = &x->evidence;
@@ -382,7 +396,12 @@ static int all_events(struct cl_explanation *x, unsigned samples)
 		for (unsigned i = 0; i < e->events && !code; i++) {
 			bool dump = e->event[i].log->kind == KLOG_DUMP;
 
-			if (dump == (pass == 1) && !used[i])
+			if (says_nothing(e, i)) {
+				if (!pass)
+					evidence_left_out(e, e->event[i].file,
+							  e->event[i].log->line,
+							  "a report that breaks off");
+			} else if (dump == (pass == 1) && !used[i])
 				code = event_incident(x, i, &s, context, used);
 		}
 	}

@@ -14,6 +14,7 @@ static const struct {
 	{"Mem-info", KEYWORD_LOG},
 	{"lowmem_reserve", KEYWORD_LOG},
 	{"locate memory on node", KEYWORD_LOG},
+	{"ut of memory: Kill", KEYWORD_LOG},
 	{"soft lockup", KEYWORD_LOG},
 	{"detected stall", KEYWORD_LOG},
 	{"blocked for more than", KEYWORD_LOG},

@@ -9,7 +9,7 @@
 
 #define COSTLY    "is_request && order >= 4 && !memcg"
 #define LOW       "is_request && order >= 1 && order <= 3 && !memcg"
-#define PINS      "(pinned_share > 0.02 || node_pinned_share > 0.05)"
+#define PINS      "(pinned_share > 0.02 || node_pinned_share > 0.05 || pinned > 536870912)"
 #define NO_KSWAPD "scan_direct > 1000 && scan_kswapd < 0.1 * scan_direct"
 
 const struct rule rule_table[] = {
@@ -85,14 +85,15 @@ const struct rule rule_table[] = {
 	 "compact_stall, thp_fault_alloc, thp_fault_fallback in /proc/vmstat"},
 	{"c2-fails", 2, 3, "has_delta && stalls >= 5 && thp_faults > 0 && fail_ratio > 0.5",
 	 "{fail_ratio} of the direct compactions ended without a block", "compact_fail"},
-	{"c2-since-boot", 2, 5, "since_boot && stalls > 1000 && fail_ratio > 0.8 && thp_faults > 0",
-	 "since boot {stalls} direct compactions, {fail_ratio} without result, and {thp_faults} "
-	 "huge page faults",
+	{"c2-since-boot", 2, 5, "since_boot && stalls > 1000 && fail_ratio > 0.8",
+	 "since boot {stalls} direct compactions, {fail_ratio} of them without result",
 	 "\"mm: thp: Set THP defrag by default to madvise and add a stall-free defrag option\", "
 	 "linux-mm, 2016"},
 	{"c2-fails-since-boot", 2, 2, "since_boot && fail_ratio > 0.5 && stalls >= 20",
 	 "since boot {fails} of {stalls} direct compactions failed ({fail_ratio})",
 	 "compact_fail, compact_stall in /proc/vmstat"},
+	{"c2-request", 2, 9, "is_request && order >= 9 && movable && can_reclaim && !is_oom",
+	 "the request is for a huge page ({gfp})", "GFP_TRANSHUGE"},
 	{"c2-trace", 2, 6, "trace_attempts > 0 && trace_huge > 0.5 && !(trace_daemon > 0.7)",
 	 "{trace_attempts} direct compactions traced, {trace_huge} for a huge page",
 	 "compaction:mm_compaction_try_to_compact_pages"},
@@ -161,6 +162,16 @@ const struct rule rule_table[] = {
 	 "unreclaimable slab is {slab_unreclaimable} ({slab_share} of memory)", "SUnreclaim"},
 	{"c3-slab", 3, 2, "is_state && slab_share > 0.2",
 	 "unreclaimable slab is {slab_share} of memory", "SUnreclaim in /proc/meminfo"},
+	{"c3-slab-buddy", 3, 5, "is_state && slab_share > 0.15 && huge_share < 0.1",
+	 "unreclaimable slab is {slab_share} of memory and only {huge_share} of what is free is in "
+	 "blocks of 2 MiB",
+	 "SUnreclaim, /proc/buddyinfo"},
+	{"c3-buddy", 3, 5,
+	 "is_state && huge_share < 0.03 && free > 268435456 && largest_free_order <= 6 && "
+	 "!(movable_share > 0.9) && !" PINS " && !(cma_share > 0.5)",
+	 "{free} are free, but hardly a block is above order {largest_free_order}: something that "
+	 "cannot be moved is spread over memory",
+	 "/proc/buddyinfo"},
 	{"c3-extfrag", 3, 1, "extfrag_order <= 5 && movable_share < 0.85",
 	 "the kernel's own index blames fragmentation from order {extfrag_order} on",
 	 "extfrag_index in debugfs"},
@@ -191,6 +202,8 @@ const struct rule rule_table[] = {
 	 "a single page was not to be had although the task may reclaim: {zone} has {zone_free} "
 	 "free, its min watermark is {zone_min}",
 	 "PF_MEMALLOC, mm/page_alloc.c"},
+	{"c4-order0-unknown", 4, 5, "is_failure && order == 0 && !has(atomic)",
+	 "a single page was asked: fragmentation cannot be the cause", "order 0"},
 	{"c4-costly", 4, 5, COSTLY " && is_failure && atomic && below_min",
 	 "every zone it may use is below its min watermark", "zone watermarks"},
 	{"c4-slub", 4, 5, "is_slub && atomic && !cache_cgroup",
@@ -213,6 +226,8 @@ const struct rule rule_table[] = {
 	{"c5-failure", 5, 5, LOW " && is_failure && can_reclaim",
 	 "a block of {bytes} (order {order}) was refused to a task that may reclaim",
 	 "page allocation failure"},
+	{"c5-failure-unknown", 5, 5, LOW " && is_failure && !has(can_reclaim)",
+	 "a block of {bytes} (order {order}) was refused", "page allocation failure"},
 	{"c5-nothing-usable", 5, 2, LOW " && can_reclaim && usable_order < order",
 	 "no usable block of order {order}: the biggest is of order {usable_order}",
 	 "free lists of the report"},
@@ -228,6 +243,8 @@ const struct rule rule_table[] = {
 	{"c5-shortage", 5, -4, LOW " && is_oom && below_min && cache_share < 0.05",
 	 "memory is used up: all zones below min and only {cache_share} of file cache",
 	 "zone watermarks"},
+	{"c5-below", 5, -5, LOW " && below_min && zone_limited",
+	 "the zones within reach are below their min watermarks", "zone watermarks"},
 	{"c5-usable", 5, -2, LOW " && usable_order >= order",
 	 "a usable block of order {usable_order} is in the lists", "free lists of the report"},
 
@@ -321,6 +338,8 @@ const struct rule rule_table[] = {
 	{"c9-full-oom", 9, 3,
 	 "is_oom && zone_limited && below_min && other_free > 4 * eligible_free",
 	 "the kernel killed although {other_free} are free in other zones", "zone watermarks"},
+	{"c9-early", 9, 2, "is_request && dma_zone && early",
+	 "it happened while booting: the DMA pools are made then", "dma_atomic_pool_init()"},
 	{"c9-elsewhere", 9, 5,
 	 "is_request && dma_zone && usable_order < order && other_order >= order",
 	 "blocks of order {other_order} are there, out of reach", "free lists of the report"},
@@ -418,6 +437,17 @@ const struct rule rule_table[] = {
 	 "the kernel killed for a single page: fragmentation cannot be the cause", "order 0"},
 	{"c14-oom-unknown", 14, 5, "is_oom && !has(order)",
 	 "an OOM report without an order (asked for by hand, or cut off)", "oom_kill_process()"},
+	{"c14-stall-0", 14, 6, "is_stall && order == 0 && !memcg",
+	 "the task waited {stall_time} for a single page: reclaim is too slow, not memory too "
+	 "scattered",
+	 "page allocation stalls"},
+	{"c14-lockup", 14, 6, "is_lockup && seen_reclaim > 0 && !(seen_compaction > 0)",
+	 "the stack is in reclaim, not in compaction", "watchdog"},
+	{"c14-leak", 14, 6, "is_state && unaccounted_share > 0.4",
+	 "{unaccounted} ({unaccounted_share} of memory) are neither free nor cache, program, slab "
+	 "or "
+	 "huge pages: a driver holds them, or they have leaked",
+	 "/proc/meminfo"},
 	{"c14-unreclaimable", 14, 2,
 	 "(is_oom || is_failure) && order == 0 && (all_unreclaimable || reclaim_stuck)",
 	 "reclaim scanned and got nothing", "pages_scanned, all_unreclaimable"},
@@ -461,6 +491,11 @@ const struct rule rule_table[] = {
 	 "has_delta && " NO_KSWAPD " && !(stalls >= 20 && fail_ratio > 0.9 && isolated > 0)",
 	 "direct reclaim scanned {scan_direct} pages, kswapd {scan_kswapd}: reclaim is driven by "
 	 "order, not by need",
+	 "pgscan_direct, pgscan_kswapd in /proc/vmstat"},
+	{"c16-since-boot", 16, 5,
+	 "since_boot && scan_direct > 1000000 && scan_kswapd < 0.1 * scan_direct && "
+	 "!(stalls > 1000 && fail_ratio > 0.9)",
+	 "since boot direct reclaim scanned {scan_direct} pages, kswapd {scan_kswapd}",
 	 "pgscan_direct, pgscan_kswapd in /proc/vmstat"},
 	{"c16-optional", 16, 7, "allocs_optional > 0.5 && allocs_high >= 10",
 	 "{allocs_optional} of {allocs_high} requests that may block are optional (__GFP_NORETRY): "

@@ -227,6 +227,19 @@ static struct span unquote(const struct sorter *s, struct span line)
 	return t;
 }
 
+/* What grep puts in front when it reads several files. */
+static struct span ungrep(struct span line)
+{
+	static const char *const files[] = {"/proc/vmstat:",       "/proc/buddyinfo:",
+					    "/proc/meminfo:",      "/proc/zoneinfo:",
+					    "/proc/pagetypeinfo:", "/proc/slabinfo:"};
+
+	if (line.length && *line.at == '/')
+		for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+			span_skip(&line, files[i]);
+	return line;
+}
+
 static void one_line(struct sorter *s, struct span line)
 {
 	unsigned keywords;
@@ -248,7 +261,7 @@ static void one_line(struct sorter *s, struct span line)
 	}
 	if (span_starts(line, "< "))
 		s->saw_less = true;
-	line = unquote(s, line);
+	line = ungrep(unquote(s, line));
 	if (!line.length)
 		return;
 	if (s->section != SECTION_NONE && table_line(s, line, keywords)) {

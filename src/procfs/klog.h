@@ -182,6 +182,9 @@ void klog_reader_free(struct klog_reader *r);
 bool klog_free_list(struct span text, struct klog_zone *z);
 /* "[Node 0 ]DMA32 free:22876kB min:6232kB ..." */
 bool klog_zone_state(struct span text, struct klog_zone *z);
+/* What a mailer wrapped to the next line: more blocks of a list, more fields of a state. */
+bool klog_free_list_more(struct span text, struct klog_zone *z);
+bool klog_zone_state_more(struct span text, struct klog_zone *z);
 /* The last "function+0x12/0x34 [module]" of a line. */
 bool klog_frame(struct span text, struct klog_frame *f);
 /* Sum of the free list in kB. */

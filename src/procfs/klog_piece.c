@@ -99,10 +99,33 @@ static bool take_blocks(struct span *s, uint64_t *count, uint64_t *kb)
 	return true;
 }
 
+/* Columns and the total, from where *s stands. Each column is twice the one before. */
+static bool take_columns(struct span *s, struct klog_zone *z)
+{
+	uint64_t count, kb;
+
+	while (z->orders < PROCFS_MAX_ORDERS && take_blocks(s, &count, &kb)) {
+		if (!kb || kb > UINT32_MAX ||
+		    (z->orders && kb != (uint64_t)z->page_kb << z->orders))
+			return false;
+		if (!z->orders)
+			z->page_kb = (unsigned)kb;
+		z->blocks[z->orders] = count;
+		if (take_types(s, &z->types[z->orders]))
+			z->has_types = true;
+		z->orders++;
+	}
+	span_blanks(s);
+	if (span_skip(s, "=")) {
+		span_blanks(s);
+		z->has_total = span_u64(s, &z->total_kb);
+	}
+	return true;
+}
+
 bool klog_free_list(struct span text, struct klog_zone *z)
 {
 	struct span s = text, name;
-	uint64_t count, kb, expect = 0;
 	int node;
 
 	if (!take_node(&s, &node) || !span_until(&s, ':', &name))
@@ -114,27 +137,26 @@ bool klog_free_list(struct span text, struct klog_zone *z)
 	memset(z->types, 0, sizeof(z->types));
 	z->orders = 0;
 	z->has_types = z->has_total = false;
-	while (z->orders < PROCFS_MAX_ORDERS && take_blocks(&s, &count, &kb)) {
-		/* Each column is twice the one before; what is not has been damaged. */
-		if (!kb || kb > UINT32_MAX || (expect && kb != expect))
-			return false;
-		if (!z->orders)
-			z->page_kb = (unsigned)kb;
-		expect = kb * 2;
-		z->blocks[z->orders] = count;
-		if (take_types(&s, &z->types[z->orders]))
-			z->has_types = true;
-		z->orders++;
-	}
-	if (z->orders < 2)
+	if (!take_columns(&s, z) || z->orders < 2)
 		return false;
-	span_blanks(&s);
-	if (span_skip(&s, "=")) {
-		span_blanks(&s);
-		z->has_total = span_u64(&s, &z->total_kb);
-	}
 	z->node = node;
 	span_put(name, z->name, sizeof(z->name));
+	return true;
+}
+
+bool klog_free_list_more(struct span text, struct klog_zone *z)
+{
+	struct klog_zone trial = *z;
+	struct span s = text;
+
+	span_blanks(&s);
+	/* The letters of the last column may have been wrapped too. */
+	if (trial.orders && !trial.types[trial.orders - 1] &&
+	    take_types(&s, &trial.types[trial.orders - 1]))
+		trial.has_types = true;
+	if (!take_columns(&s, &trial) || (trial.orders == z->orders && !trial.has_total))
+		return false;
+	*z = trial;
 	return true;
 }
 
@@ -177,43 +199,67 @@ static void set_field(struct klog_zone *z, struct span name, uint64_t value)
 			*(uint64_t *)((char *)z + state_fields[i].at) = value;
 }
 
-bool klog_zone_state(struct span text, struct klog_zone *z)
-{
-	struct span s = text, word, name;
-	bool seen_free = false, seen_min = false;
-	int node;
+struct state_seen {
+	bool free, min;
+	unsigned fields;
+};
 
-	if (!take_node(&s, &node) || !span_word(&s, &name) || !zone_name(name))
-		return false;
-	while (span_word(&s, &word)) {
+static void take_fields(struct span *s, struct klog_zone *z, struct state_seen *seen)
+{
+	struct span word;
+
+	while (span_word(s, &word)) {
 		struct span key;
 		uint64_t value;
 
 		if (!span_until(&word, ':', &key)) {
 			if (span_is(word, "all_unreclaimable?")) {
-				span_blanks(&s);
-				z->all_unreclaimable = span_starts(s, "yes");
+				span_blanks(s);
+				z->all_unreclaimable = span_starts(*s, "yes");
 			}
 			continue;
-		}
-		if (!word.length) { /* "shmem_thp: 0kB" */
-			struct span after = s;
-
-			if (!span_word(&after, &word))
-				break;
 		}
 		if (!span_u64(&word, &value))
 			continue;
 		if (word.length && !span_is(word, "kB") && !span_is(word, "KB"))
 			continue;
+		seen->fields += word.length > 0;
 		set_field(z, key, value);
-		seen_free |= span_is(key, "free");
-		seen_min |= span_is(key, "min");
+		seen->free |= span_is(key, "free");
+		seen->min |= span_is(key, "min");
 	}
-	if (!seen_free || !seen_min)
+}
+
+bool klog_zone_state(struct span text, struct klog_zone *z)
+{
+	struct state_seen seen = {0};
+	struct span s = text, name;
+	int node;
+
+	if (!take_node(&s, &node) || !span_word(&s, &name) || !zone_name(name))
+		return false;
+	take_fields(&s, z, &seen);
+	if (!seen.free || !seen.min)
 		return false;
 	z->node = node;
 	span_put(name, z->name, sizeof(z->name));
+	return true;
+}
+
+bool klog_zone_state_more(struct span text, struct klog_zone *z)
+{
+	struct klog_zone trial = *z;
+	struct state_seen seen = {0};
+	struct span s = text, word = text;
+
+	/* It begins with a field; "Node 0 ..." and "lowmem_reserve[]:" do not. */
+	if (!span_word(&word, &word) || !span_find(word, ":") || span_starts(word, "lowmem") ||
+	    span_starts(word, "Node"))
+		return false;
+	take_fields(&s, &trial, &seen);
+	if (!seen.fields || seen.free)
+		return false;
+	*z = trial;
 	return true;
 }
 

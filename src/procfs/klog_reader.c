@@ -17,6 +17,8 @@ struct context {
 	struct klog_event *e;
 	int last_line;
 	bool past_interrupt; /* the stack went on below the interrupt */
+	unsigned list_of;    /* 1 + the zone whose free list has not ended, or 0 */
+	unsigned state_of;   /* the same for the state line, which ends with lowmem_reserve */
 	unsigned reserve_of; /* 1 + the zone a lowmem_reserve line would belong to, or 0 */
 };
 
@@ -250,6 +252,13 @@ static bool header_line(struct klog_reader *r, struct span s, const struct klog_
 			memcpy(c->e->comm, head.comm, sizeof(c->e->comm));
 		return true;
 	}
+	if (!context_of(r, p) && span_find(s, "ut of memory: Kill")) {
+		/* The report is cut off or was never printed; that it happened counts. */
+		c = open_context(r, p, KLOG_OOM, line);
+		if (c)
+			c->e->truncated = true;
+		return c && klog_line_oom_detail(s, c->e) ? true : c != NULL;
+	}
 	return slub_line(r, s, p, line) || lockup_line(r, s, p, line);
 }
 
@@ -361,7 +370,7 @@ static bool state_line(struct klog_reader *r, struct span s, const struct klog_p
 	}
 	*z = read;
 	c->e->memory_state = true;
-	c->reserve_of = (unsigned)(z - c->e->zone) + 1;
+	c->reserve_of = c->state_of = (unsigned)(z - c->e->zone) + 1;
 	return true;
 }
 
@@ -389,7 +398,30 @@ static bool list_line(struct klog_reader *r, struct span s, const struct klog_pr
 	z->has_total = read.has_total;
 	z->total_kb = read.total_kb;
 	c->e->memory_state = true;
+	c->state_of = 0;
+	c->list_of = read.has_total ? 0 : (unsigned)(z - c->e->zone) + 1;
 	return true;
+}
+
+/* Mailers wrap: the rest of a list, of a zone's state, or of the header. */
+static bool wrapped_line(struct context *c, struct span s, int line)
+{
+	struct klog_event *e = c->e;
+	bool taken = false;
+
+	if (c->list_of && c->list_of <= e->zones) {
+		taken = klog_free_list_more(s, &e->zone[c->list_of - 1]);
+		if (!taken || e->zone[c->list_of - 1].has_total)
+			c->list_of = 0;
+	}
+	if (!taken && c->state_of && c->state_of <= e->zones) {
+		taken = klog_zone_state_more(s, &e->zone[c->state_of - 1]);
+		if (!taken)
+			c->state_of = 0;
+	}
+	if (!taken && !e->has_gfp && line - e->line <= 2 && e->kind <= KLOG_STALL)
+		taken = klog_line_gfp(s, e->kind == KLOG_OOM ? "gfp_mask=" : "mode:", e);
+	return taken;
 }
 
 static bool reserve_line(struct context *c, struct span s)
@@ -440,7 +472,7 @@ static bool body_line(struct context *c, struct span s, int line)
 {
 	struct klog_event *e = c->e;
 
-	if (reserve_line(c, s))
+	if (reserve_line(c, s) || wrapped_line(c, s, line))
 		return true;
 	if (span_find(s, "Mem-Info:") || span_find(s, "Mem-info:")) {
 		e->memory_state = true;

@@ -78,7 +78,6 @@ bool perf_row_parse(struct span line, struct perf_row *out)
 	}
 	if (n < 1 || !symbol_ok(word[n - 1]))
 		return false;
-	out->kernel = true;
 	put_symbol(word[n - 1], out->symbol, sizeof(out->symbol));
 	if (n >= 2 && word[0].length && *word[0].at != '[')
 		span_put(word[0], out->comm, sizeof(out->comm));
@@ -104,9 +103,17 @@ bool daemon_row_parse(struct span line, struct daemon_row *out)
 	/* Of the numbers with a point, %CPU comes before %MEM and is not a time. */
 	rest = line;
 	while (span_word(&rest, &w)) {
-		struct span t = w;
+		char number[16];
+		struct span t;
 
-		if (!span_find(w, ".") || span_find(w, ":") || !span_fixed(&t, 100, &v))
+		if (w.length >= sizeof(number))
+			continue;
+		span_put(w, number, sizeof(number));
+		for (char *c = number; *c; c++) /* "99,9" of other locales */
+			if (*c == ',')
+				*c = '.';
+		t = span_text(number);
+		if (!span_find(t, ".") || !span_fixed(&t, 100, &v))
 			continue;
 		span_skip(&t, "%");
 		if (t.length)

@@ -6,7 +6,11 @@
 
 static bool parse_line(struct span line, struct span *name, uint64_t *value)
 {
-	if (!span_word(&line, name) || !counters_name_ok(*name))
+	if (!span_word(&line, name))
+		return false;
+	if (name->length && name->at[name->length - 1] == ':')
+		name->length--;
+	if (!counters_name_ok(*name))
 		return false;
 	span_blanks(&line);
 	if (!span_u64(&line, value))
