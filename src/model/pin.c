@@ -61,16 +61,16 @@ int pin_set_new(struct model *m, region_id region, uint64_t index, uint64_t nr, 
 
 /* ---- references beyond the first ---------------------------------------------------------- */
 
-static uint32_t pin_hash(const struct pins *p, uint32_t slot)
+static uint32_t pin_hash(const struct pins *p, pfn_t head)
 {
-	return (slot * 2654435761u) & (p->extra_cap - 1);
+	return (head * 2654435761u) & (p->extra_cap - 1);
 }
 
-static uint32_t pin_find(const struct pins *p, uint32_t slot)
+static uint32_t pin_find(const struct pins *p, pfn_t head)
 {
-	uint32_t i = pin_hash(p, slot);
+	uint32_t i = pin_hash(p, head);
 
-	while (p->extra[i].slot && p->extra[i].slot != slot)
+	while (p->extra[i].head && p->extra[i].head != head)
 		i = (i + 1) & (p->extra_cap - 1);
 	return i;
 }
@@ -85,9 +85,9 @@ static void pin_extra_remove(struct pins *p, uint32_t gap)
 		uint32_t home;
 
 		i = (i + 1) & mask;
-		if (p->extra[i].slot == 0)
+		if (p->extra[i].head == 0)
 			break;
-		home = pin_hash(p, p->extra[i].slot);
+		home = pin_hash(p, p->extra[i].head);
 		if (((i - home) & mask) >= ((i - gap) & mask)) {
 			p->extra[gap] = p->extra[i];
 			gap = i;
@@ -96,31 +96,31 @@ static void pin_extra_remove(struct pins *p, uint32_t gap)
 	p->extra[gap] = (struct pin_extra){0};
 }
 
-/* References on a folio, found by its first slot. Large folios are counted as a whole. */
-static uint32_t pin_folio_refs(const struct model *m, pfn_t head, uint32_t slot)
+/* References on a folio. Large folios are counted as a whole. */
+static uint32_t pin_folio_refs(const struct model *m, pfn_t head)
 {
 	const struct pin_extra *e;
 
 	if (!(m->map.flag[head] & PGF_PINNED))
 		return 0;
-	e = &m->pins.extra[pin_find(&m->pins, slot)];
-	return e->slot ? e->refs : 1;
+	e = &m->pins.extra[pin_find(&m->pins, head)];
+	return e->head ? e->refs : 1;
 }
 
-static int pin_set_refs(struct model *m, pfn_t head, uint32_t slot, uint32_t refs)
+static int pin_set_refs(struct model *m, pfn_t head, uint32_t refs)
 {
 	struct pins *p = &m->pins;
-	uint32_t i = pin_find(p, slot);
+	uint32_t i = pin_find(p, head);
 
-	if (refs >= 2 && p->extra[i].slot == 0) {
+	if (refs >= 2 && p->extra[i].head == 0) {
 		if (p->extra_used == m->config.max_multi_pins)
 			return -ENOSPC;
 		p->extra_used++;
-	} else if (refs < 2 && p->extra[i].slot) {
+	} else if (refs < 2 && p->extra[i].head) {
 		pin_extra_remove(p, i);
 	}
 	if (refs >= 2)
-		p->extra[i] = (struct pin_extra){slot, refs};
+		p->extra[i] = (struct pin_extra){head, refs};
 	if (refs)
 		memmap_flag_set(m, head, PGF_PINNED);
 	else
@@ -137,7 +137,7 @@ uint32_t pin_refs(const struct model *m, slot_t slot)
 	if (pfn == PFN_NONE)
 		return 0;
 	head = memmap_head(m, pfn);
-	return pin_folio_refs(m, head, owner_slot(m, head).v);
+	return pin_folio_refs(m, head);
 }
 
 /* ---- pinning ------------------------------------------------------------------------------ */
@@ -215,7 +215,6 @@ int pin_step(struct model *m, pin_id id, bool fault_in, uint64_t *cursor)
 	     n++, *cursor += set->step) {
 		uint64_t index = first + *cursor;
 		pfn_t head;
-		uint32_t slot;
 
 		err = pin_make_ready(m, set->region, index, fault_in);
 		if (err == -ENOENT) {
@@ -225,8 +224,7 @@ int pin_step(struct model *m, pin_id id, bool fault_in, uint64_t *cursor)
 		if (err)
 			break;
 		head = memmap_head(m, owner_page(m, r, index));
-		slot = owner_slot(m, head).v;
-		err = pin_set_refs(m, head, slot, pin_folio_refs(m, head, slot) + set->times);
+		err = pin_set_refs(m, head, pin_folio_refs(m, head) + set->times);
 		if (err)
 			break;
 		stat_node(&m->node[zone_of(m, head)->node.v], VM_NR_FOLL_PIN_ACQUIRED, set->times);
@@ -247,16 +245,15 @@ int pin_drop_step(struct model *m, pin_id id, uint64_t *cursor)
 	check(id.v && set->times);
 	for (unsigned n = 0; n < PIN_BATCH && *cursor < set->nr_slots; n++, *cursor += set->step) {
 		pfn_t pfn = owner_page(m, r, first + *cursor), head;
-		uint32_t slot, refs;
+		uint32_t refs;
 
 		if (pfn == PFN_NONE)
 			continue;
 		head = memmap_head(m, pfn);
-		slot = owner_slot(m, head).v;
-		refs = pin_folio_refs(m, head, slot);
+		refs = pin_folio_refs(m, head);
 		if (refs == 0)
 			continue; /* a hole when the set was pinned */
-		must(pin_set_refs(m, head, slot, refs > set->times ? refs - set->times : 0) == 0);
+		must(pin_set_refs(m, head, refs > set->times ? refs - set->times : 0) == 0);
 		stat_node(&m->node[zone_of(m, head)->node.v], VM_NR_FOLL_PIN_RELEASED, set->times);
 		clock_charge(m, COST_PIN_PAGE, 1);
 	}
@@ -289,11 +286,11 @@ bool pin_is_valid(const struct model *m)
 	for (uint32_t i = 0; i < p->extra_cap; i++) {
 		const struct pin_extra *e = &p->extra[i];
 
-		if (e->slot == 0)
+		if (e->head == 0)
 			continue;
 		used++;
-		if (e->refs < 2 || pin_find(p, e->slot) != i ||
-		    pin_refs(m, (slot_t){e->slot}) != e->refs)
+		if (e->refs < 2 || pin_find(p, e->head) != i ||
+		    pin_folio_refs(m, e->head) != e->refs)
 			return false;
 	}
 	return used == p->extra_used;

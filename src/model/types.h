@@ -319,7 +319,7 @@ struct owners {
 /*
  * A pin set is one call's pins: a stretch of a region by slot, every `step`-th page, `times` references
  * each. PGF_PINNED on a folio says "at least one reference"; the rare folios with more have their count
- * in `extra`, an open-addressing table by slot (config.max_multi_pins entries).
+ * in `extra`, an open-addressing table by head pfn (config.max_multi_pins entries).
  * Slots, not pfns: a pinned page does not move, but a set outlives the unpinning of a part of it.
  *
  * Owner: pin.c.
@@ -334,7 +334,7 @@ struct pins {
 	uint32_t nr_sets, max_sets;
 	struct pin_set *set; /* [0] unused */
 	uint32_t extra_cap, extra_used;
-	struct pin_extra { uint32_t slot, refs; } *extra; /* slots with 2 or more references */
+	struct pin_extra { pfn_t head; uint32_t refs; } *extra; /* folios with 2 or more references */
 };
 
 /* ==== per-CPU lists ======================================================================== */
