@@ -75,7 +75,7 @@ uint64_t buddy_zone_pages(const struct buddy_zone *z, unsigned order)
 {
 	uint64_t pages = 0;
 
-	for (unsigned o = order; o < z->orders; o++)
+	for (unsigned o = order; o < z->orders && o < PROCFS_MAX_ORDERS; o++)
 		pages += z->free[o] << o;
 	return pages;
 }
