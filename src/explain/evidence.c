@@ -35,6 +35,8 @@ static void document_free(struct document *d)
 	case DOCUMENT_SAR:
 		sar_free(&d->sar);
 		break;
+	case DOCUMENT_KINDS:
+		break;
 	}
 }
 
@@ -116,9 +118,9 @@ const char *evidence_raw_find(const struct evidence *e, int file, int line)
 /* ---- reports ------------------------------------------------------------------------ */
 
 /* The same request from the same place. */
-static bool same(const struct klog_event *a, const struct klog_event *b)
+static bool same(const struct event *x, const struct klog_event *b, const char *function)
 {
-	struct requester ra, rb;
+	const struct klog_event *a = x->log;
 
 	if (a->kind != b->kind || a->order != b->order || a->gfp != b->gfp ||
 	    a->memcg != b->memcg || a->cache_cgroup != b->cache_cgroup)
@@ -132,11 +134,9 @@ static bool same(const struct klog_event *a, const struct klog_event *b)
 	case KLOG_SLUB:
 		return true;
 	default:
-		requester_find(a, &ra);
-		requester_find(b, &rb);
 		if (!a->frames || !b->frames)
 			return !strcmp(a->comm, b->comm) && !a->frames == !b->frames;
-		return !strcmp(ra.function, rb.function);
+		return !strcmp(x->function, function);
 	}
 }
 
@@ -151,10 +151,13 @@ static unsigned lists(const struct klog_event *e)
 
 void evidence_event(struct evidence *e, int file, struct klog_event *log)
 {
+	struct requester who;
+
+	requester_find(log, &who);
 	for (unsigned i = 0; i < e->events; i++) {
 		struct event *old = &e->event[i];
 
-		if (old->file != file || !same(old->log, log))
+		if (old->file != file || !same(old, log, who.function))
 			continue;
 		/* Keep the one that says more; of equals, the first. */
 		if (lists(log) > lists(old->log) ||
@@ -173,19 +176,29 @@ void evidence_event(struct evidence *e, int file, struct klog_event *log)
 		klog_event_free(log);
 		return;
 	}
-	e->event[e->events++] = (struct event){log, file};
+	e->event[e->events] = (struct event){.log = log, .file = file};
+	memcpy(e->event[e->events++].function, who.function, sizeof(who.function));
 }
 
 /* ---- documents and settings --------------------------------------------------------- */
+
+bool evidence_has_room(struct evidence *e, enum document_kind kind, int file, int line)
+{
+	if (e->documents_of[kind] < DOCUMENTS_MOST)
+		return true;
+	if (e->documents_of[kind]++ == DOCUMENTS_MOST)
+		evidence_left_out(e, file, line, "from here on: more tables of this kind than %d",
+				  DOCUMENTS_MOST);
+	return false;
+}
 
 struct document *evidence_document(struct evidence *e, enum document_kind kind, int file, int line)
 {
 	struct document *more;
 
-	if (e->documents == DOCUMENTS_MOST) {
-		evidence_left_out(e, file, line, "more tables than can be kept");
+	if (!evidence_has_room(e, kind, file, line))
 		return NULL;
-	}
+	e->documents_of[kind]++;
 	more = reallocarray(e->document, e->documents + 1, sizeof(*more));
 	if (!more)
 		return NULL;

@@ -14,7 +14,7 @@
 #include "procfs/procfs.h"
 
 #define EVENTS_MOST    256
-#define DOCUMENTS_MOST 512
+#define DOCUMENTS_MOST 96 /* of each kind */
 #define SECTION_BYTES  (512 * 1024)
 #define LEFT_OUT_MOST  64
 #define POOLS_MOST     16
@@ -30,6 +30,7 @@ struct source {
 struct event {
 	struct klog_event *log;
 	int file;
+	char function[64]; /* who asked */
 };
 
 enum document_kind {
@@ -41,7 +42,8 @@ enum document_kind {
 	DOCUMENT_MEMINFO,
 	DOCUMENT_EXTFRAG,
 	DOCUMENT_SLAB,
-	DOCUMENT_SAR
+	DOCUMENT_SAR,
+	DOCUMENT_KINDS
 };
 
 struct document {
@@ -152,7 +154,7 @@ struct evidence {
 	unsigned events;
 	struct event event[EVENTS_MOST];
 	unsigned events_lost;
-	unsigned documents;
+	unsigned documents, documents_of[DOCUMENT_KINDS];
 	struct document *document;
 	unsigned settings;
 	struct setting_at *setting;
@@ -177,6 +179,8 @@ void evidence_free(struct evidence *e);
 int evidence_source(struct evidence *e, const char *name);
 /* Takes over the log event; merges it with one like it. */
 void evidence_event(struct evidence *e, int file, struct klog_event *log);
+/* Is there room for another one? If not, that is noted once. */
+bool evidence_has_room(struct evidence *e, enum document_kind kind, int file, int line);
 /* A cleared document of that kind, or NULL when there is no room. */
 struct document *evidence_document(struct evidence *e, enum document_kind kind, int file, int line);
 void evidence_setting(struct evidence *e, int file, int line, const struct setting_line *s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain/keyword.h"
+#include "procfs/klog.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,24 +9,9 @@ static const struct {
 	const char *word;
 	unsigned set;
 } words[] = {
-	{"page allocation", KEYWORD_LOG},
-	{"invoked oom-killer", KEYWORD_LOG},
 	{"Mem-Info", KEYWORD_LOG},
 	{"Mem-info", KEYWORD_LOG},
 	{"lowmem_reserve", KEYWORD_LOG},
-	{"locate memory on node", KEYWORD_LOG},
-	{"ut of memory: Kill", KEYWORD_LOG},
-	{"soft lockup", KEYWORD_LOG},
-	{"detected stall", KEYWORD_LOG},
-	{"blocked for more than", KEYWORD_LOG},
-	{"PFNs busy", KEYWORD_LOG},
-	{"cma_alloc", KEYWORD_LOG},
-	{"cma: ", KEYWORD_LOG},
-	{"from CMA", KEYWORD_LOG},
-	{"of available pages", KEYWORD_LOG},
-	{"Only allocated", KEYWORD_LOG},
-	{"Linux version ", KEYWORD_LOG},
-	{"vmalloc: alloc", KEYWORD_LOG},
 	{" free:", KEYWORD_LOG},
 	{"*4kB", KEYWORD_LOG},
 	{"_4kB", KEYWORD_LOG},
@@ -150,6 +136,8 @@ struct keywords *keywords_new(void)
 
 	for (size_t i = 0; i < WORDS; i++)
 		letters += strlen(words[i].word);
+	for (size_t i = 0; klog_begin_words[i]; i++)
+		letters += strlen(klog_begin_words[i]);
 	if (!k || letters > STATES) {
 		free(k);
 		return NULL;
@@ -159,6 +147,8 @@ struct keywords *keywords_new(void)
 	k->states = 1;
 	for (size_t i = 0; i < WORDS; i++)
 		add_word(k, words[i].word, words[i].set);
+	for (size_t i = 0; klog_begin_words[i]; i++)
+		add_word(k, klog_begin_words[i], KEYWORD_LOG | KEYWORD_BEGIN);
 	link_states(k);
 	return k;
 }

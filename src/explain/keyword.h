@@ -22,6 +22,7 @@ enum keyword {
 	KEYWORD_SLAB = 1 << 11,
 	KEYWORD_POOL = 1 << 12,
 	KEYWORD_TYPES = 1 << 13,   /* headings of pagetypeinfo */
+	KEYWORD_BEGIN = 1 << 15,   /* with KEYWORD_LOG: a report may begin here */
 	KEYWORD_FUNCTION = 1 << 14 /* a function's name without offset */
 };
 

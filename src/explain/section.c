@@ -389,6 +389,12 @@ static void parse_vmstat(struct evidence *e, const struct section_hints *h, cons
 void section_parse(struct evidence *e, enum section s, const struct section_hints *h,
 		   const char *text, size_t length, int file, int line)
 {
+	static const enum document_kind kinds[] = {
+		[SECTION_VMSTAT] = DOCUMENT_VMSTAT,   [SECTION_BUDDY] = DOCUMENT_BUDDY,
+		[SECTION_TYPES] = DOCUMENT_TYPES,     [SECTION_ZONES] = DOCUMENT_ZONES,
+		[SECTION_MEMINFO] = DOCUMENT_MEMINFO, [SECTION_EXTFRAG] = DOCUMENT_EXTFRAG,
+		[SECTION_SLAB] = DOCUMENT_SLAB,       [SECTION_SAR] = DOCUMENT_SAR,
+	};
 	struct document *d;
 	struct counters counters;
 	struct buddyinfo buddy;
@@ -399,7 +405,7 @@ void section_parse(struct evidence *e, enum section s, const struct section_hint
 	struct sar_paging sar;
 	unsigned skipped = 0;
 
-	if (!length)
+	if (!length || s == SECTION_NONE || !evidence_has_room(e, kinds[s], file, line))
 		return;
 	switch (s) {
 	case SECTION_VMSTAT:

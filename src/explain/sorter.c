@@ -160,7 +160,7 @@ static bool log_line(struct sorter *s, struct span line, unsigned keywords)
 {
 	if (!(keywords & KEYWORD_LOG) && s->line > s->log_until)
 		return false;
-	if (!klog_reader_line(s->log, line, s->line))
+	if (!klog_reader_line(s->log, line, s->line, (keywords & KEYWORD_BEGIN) != 0))
 		return false;
 	s->log_until = s->line + 80;
 	return true;

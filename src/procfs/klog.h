@@ -169,9 +169,13 @@ struct klog_reader;
 struct klog_reader *klog_reader_new(void (*done)(void *arg, struct klog_event *event), void *arg);
 /*
  * One line of a log. Returns true when it said something about memory, or belongs to a
- * report that does. `line` is its number in the input.
+ * report that does. `line` is its number in the input. `begins`: the line may begin a
+ * report; a caller that has looked for the words of klog_begin_words already saves the
+ * reader from looking again, any other says true.
  */
-bool klog_reader_line(struct klog_reader *r, struct span text, int line);
+bool klog_reader_line(struct klog_reader *r, struct span text, int line, bool begins);
+/* One of these is in every line that begins a report or is one by itself. NULL at the end. */
+extern const char *const klog_begin_words[];
 /* The log ends: hand out what is open. */
 void klog_reader_end(struct klog_reader *r);
 void klog_reader_free(struct klog_reader *r);

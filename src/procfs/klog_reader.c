@@ -312,6 +312,33 @@ static bool version_line(struct klog_reader *r, struct span s)
 	return true;
 }
 
+const char *const klog_begin_words[] = {
+	"page allocation",
+	"invoked oom-killer",
+	"locate memory on node",
+	"soft lockup",
+	"detected stall",
+	"blocked for more than",
+	"PFNs busy",
+	"cma",
+	"CMA",
+	"of available pages",
+	"Only allocated",
+	"Linux version ",
+	"vmalloc: alloc",
+	"ut of memory: Kill",
+	"ailed to allocate buffer",
+	"dma_alloc",
+	"coherent allocation",
+	NULL,
+};
+
+static bool begin_line(struct klog_reader *r, struct span s, const struct klog_prefix *p, int line)
+{
+	return header_line(r, s, p, line) || cma_line(r, s, p, line) || hugetlb_line(r, s, line) ||
+	       version_line(r, s);
+}
+
 /* ---- bodies ------------------------------------------------------------------------- */
 
 static struct klog_zone *zone_for(struct klog_event *e, const struct klog_zone *z)
@@ -489,7 +516,7 @@ static bool body_line(struct context *c, struct span s, int line)
 	return klog_line_summary(s, e);
 }
 
-static bool one_line(struct klog_reader *r, struct span text, int line)
+static bool one_line(struct klog_reader *r, struct span text, int line, bool begins)
 {
 	struct klog_prefix p;
 	struct span s = klog_strip(text, &p);
@@ -498,8 +525,8 @@ static bool one_line(struct klog_reader *r, struct span text, int line)
 
 	if (!s.length)
 		return false;
-	if (header_line(r, s, &p, line) || cma_line(r, s, &p, line) || hugetlb_line(r, s, line) ||
-	    version_line(r, s) || state_line(r, s, &p, line) || list_line(r, s, &p, line)) {
+	if ((begins && begin_line(r, s, &p, line)) || state_line(r, s, &p, line) ||
+	    list_line(r, s, &p, line)) {
 		taken = true;
 		c = context_of(r, &p);
 	} else {
@@ -525,7 +552,7 @@ static size_t escaped_newline(struct span s)
 	return 0;
 }
 
-bool klog_reader_line(struct klog_reader *r, struct span text, int line)
+bool klog_reader_line(struct klog_reader *r, struct span text, int line, bool begins)
 {
 	struct span part = span_of(text.at, 0);
 	bool taken = false;
@@ -537,7 +564,7 @@ bool klog_reader_line(struct klog_reader *r, struct span text, int line)
 				   : 0;
 
 		if (n) {
-			taken |= one_line(r, part, line);
+			taken |= one_line(r, part, line, begins);
 			i += n;
 			part = span_of(text.at + i, 0);
 		} else {
@@ -545,5 +572,5 @@ bool klog_reader_line(struct klog_reader *r, struct span text, int line)
 			i++;
 		}
 	}
-	return one_line(r, part, line) || taken;
+	return one_line(r, part, line, begins) || taken;
 }
