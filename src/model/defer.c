@@ -4,12 +4,19 @@
  */
 #include "model/defer.h"
 
+#include "model/policy.h"
 #include "model/trace.h"
 
 #define TRACE_DEFER(m, event, z, set, ord)                                                         \
 	TRACE(m, event, .nid = (z)->node.v, .idx = (uint8_t)(z)->class, .order = (ord),            \
 	      .considered = (z)->defer[set].considered, .defer_shift = (z)->defer[set].shift,      \
-	      .order_failed = (z)->defer[set].order_failed, .defer_set = 1 + (int)(set))
+	      .order_failed = (z)->defer[set].order_failed, .defer_set = printed_set(m, set))
+
+/* A kernel with one set says nothing of it; the change that makes two prints which. */
+static int printed_set(const struct model *m, enum defer_set set)
+{
+	return m->policy->deferred == defer_mainline_deferred ? 0 : 1 + (int)set;
+}
 
 bool defer_check(struct model *m, struct zone *z, enum defer_set set, int order)
 {
@@ -19,7 +26,8 @@ bool defer_check(struct model *m, struct zone *z, enum defer_set set, int order)
 	if (order < d->order_failed)
 		return false;
 	if (++d->considered >= limit) {
-		/* It stays at the limit: every further attempt runs until a failure re-arms the counter. */
+		/* It stays at the limit: every further attempt runs until a failure re-arms the
+		 * counter. */
 		d->considered = limit;
 		return false;
 	}

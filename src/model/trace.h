@@ -94,6 +94,8 @@ void trace_emit(struct model *m, struct trace_event *ev);
 /* One line without newline, as in the kernel's trace file; bytes written. */
 size_t trace_format(const struct trace_event *ev, char *buf, size_t size);
 const char *trace_event_name(enum trace_id id);
+/* The comment lines at the top of the kernel's trace file. */
+extern const char trace_header[];
 
 #define TRACE(m, event, ...)                                                                       \
 	do {                                                                                       \
