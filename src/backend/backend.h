@@ -44,6 +44,7 @@ struct backend {
 	unsigned (*jobs)(const struct backend_run *run);
 };
 
+extern const struct backend backend_model;
 extern const struct backend backend_guest;
 extern const struct backend backend_host;
 

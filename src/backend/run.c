@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const struct cl_choice backends[] = {
+	{"model", "our own implementation of the kernel's memory management, in simulated time"},
 	{"guest", "a Linux kernel of your choice in QEMU, on nodes as the scenario describes them"},
 	{"host", "the kernel of this machine, as root, leaving memory for others"},
 	{NULL, NULL},
@@ -46,7 +47,7 @@ int run_backend(const struct cl_run_options *options, const struct backend **out
 	cl_error(err, -EINVAL, "there is no backend '%s'", name);
 	if (s.best)
 		return cl_error_hint(err, -EINVAL, "did you mean '%s'?", s.best);
-	return cl_error_hint(err, -EINVAL, "there are guest and host");
+	return cl_error_hint(err, -EINVAL, "there are model, guest and host");
 }
 
 /* Records move from the layout into the results, in plan order. */

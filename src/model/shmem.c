@@ -25,7 +25,7 @@ uint32_t shmem_orders(const struct model *m, const struct region *r, uint64_t in
 	bool inside = start + SLOT_GROUP <= r->nr_slots;
 	bool huge = r->huge_allowed;
 
-	if (r->kind == REGION_SHMEM_SET || r->advice == ADVICE_NOHUGEPAGE ||
+	if (r->kind == REGION_SHMEM_SET || r->advice == ADVISE_NOHUGEPAGE ||
 	    m->thp.shmem_enabled == SHMEM_HUGE_DENY || !inside)
 		return 0;
 	switch (m->thp.shmem_enabled) {
@@ -37,7 +37,7 @@ uint32_t shmem_orders(const struct model *m, const struct region *r, uint64_t in
 		huge |= r->mapped; /* shared anonymous memory; mounts go by their option */
 		break;
 	case SHMEM_HUGE_ADVISE:
-		huge |= r->mapped && r->advice == ADVICE_HUGEPAGE;
+		huge |= r->mapped && r->advice == ADVISE_HUGEPAGE;
 		break;
 	case SHMEM_HUGE_NEVER:
 	case SHMEM_HUGE_DENY:
@@ -69,7 +69,7 @@ static pfn_t shmem_alloc(struct model *m, struct region *r, uint64_t index, uint
 	pfn_t head;
 
 	if (shmem_orders(m, r, index) && owner_range_is_empty(m, start, PMD_ORDER)) {
-		gfp_t gfp = m->policy->thp_gfp(m, fault && r->advice == ADVICE_HUGEPAGE);
+		gfp_t gfp = m->policy->thp_gfp(m, fault && r->advice == ADVISE_HUGEPAGE);
 
 		*order = PMD_ORDER;
 		head = mempolicy_alloc(m, shmem_limit_gfp(gfp, mapping), PMD_ORDER, pol,

@@ -65,12 +65,12 @@ bool thp_raises_min_free(const struct model *m)
 uint32_t thp_fault_orders(const struct model *m, const struct region *r, uint64_t index)
 {
 	const struct task *t = &m->task[r->task.v];
-	bool advised = r->advice == ADVICE_HUGEPAGE;
+	bool advised = r->advice == ADVISE_HUGEPAGE;
 	bool inherit = m->thp.enabled == THP_ENABLED_ALWAYS ||
 		       (m->thp.enabled == THP_ENABLED_MADVISE && advised);
 	uint32_t slot = r->first_slot + (uint32_t)index, orders = 0;
 
-	if (r->advice == ADVICE_NOHUGEPAGE || t->thp_disabled ||
+	if (r->advice == ADVISE_NOHUGEPAGE || t->thp_disabled ||
 	    (t->thp_disabled_except_advised && !advised))
 		return 0;
 	for (unsigned order = 2; order <= PMD_ORDER; order++) {
@@ -188,7 +188,7 @@ static struct fault_result thp_fault_pmd(struct model *m, const struct region *r
 			return none;
 		return (struct fault_result){.zero_page = true, .order = PMD_ORDER};
 	}
-	head = mempolicy_alloc(m, m->policy->thp_gfp(m, r->advice == ADVICE_HUGEPAGE), PMD_ORDER,
+	head = mempolicy_alloc(m, m->policy->thp_gfp(m, r->advice == ADVISE_HUGEPAGE), PMD_ORDER,
 			       pol, mempolicy_ilx_anon(r, group - r->first_slot, PMD_ORDER));
 	if (head == PFN_NONE) {
 		stat_event(m, VM_THP_FAULT_FALLBACK, 1);
@@ -211,7 +211,7 @@ static pfn_t thp_alloc_anon(struct model *m, const struct region *r, uint64_t in
 {
 	const struct mempolicy *pol = mempolicy_of_region(m, r);
 	uint32_t slot = r->first_slot + (uint32_t)index;
-	gfp_t gfp = m->policy->thp_gfp(m, r->advice == ADVICE_HUGEPAGE);
+	gfp_t gfp = m->policy->thp_gfp(m, r->advice == ADVISE_HUGEPAGE);
 	bool found_empty = false;
 
 	for (unsigned k = PMD_ORDER - 1; k >= 2 && orders; k--) {

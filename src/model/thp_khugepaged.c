@@ -163,7 +163,7 @@ int khugepaged_collapse(struct model *m, region_id region, uint64_t index, bool 
 	if (r->kind != REGION_ANON || group % SLOT_GROUP || index + SLOT_GROUP > r->nr_slots)
 		return -EINVAL;
 	/* MADV_COLLAPSE asks regardless of the sysfs settings, but not of MADV_NOHUGEPAGE. */
-	if (r->advice == ADVICE_NOHUGEPAGE ||
+	if (r->advice == ADVISE_NOHUGEPAGE ||
 	    (is_khugepaged && !(thp_fault_orders(m, r, index) >> PMD_ORDER & 1)))
 		return -EINVAL;
 	if (!is_khugepaged) {

@@ -252,7 +252,7 @@ enum region_kind {
 	REGION_CMA,         /* pages handed out by cma_alloc */
 };
 
-enum advice { ADVICE_NONE, ADVICE_HUGEPAGE, ADVICE_NOHUGEPAGE };
+enum advice { ADVISE_NONE, ADVISE_HUGEPAGE, ADVISE_NOHUGEPAGE };
 
 /* Memory policy of a task or of a region (vma, shmem file). `weight` is used by weighted interleave. */
 enum mpol_mode {

@@ -49,7 +49,7 @@ static void run(struct world *w, struct op *op)
 
 static void new_region(struct world *w)
 {
-	static const enum advice advices[] = {ADVICE_NONE, ADVICE_HUGEPAGE, ADVICE_NOHUGEPAGE};
+	static const enum advice advices[] = {ADVISE_NONE, ADVISE_HUGEPAGE, ADVISE_NOHUGEPAGE};
 	unsigned i = w->nr_regions;
 	uint64_t pages = 1 + draw(w, 3000);
 	int err;

@@ -32,7 +32,7 @@ static void test_touched_pages_are_held_and_all_come_back(void **state)
 
 	(void)state;
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 1000 * 4096, ADVICE_NOHUGEPAGE, &region), 0);
+	assert_int_equal(model_mmap(m, task, 1000 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
 	op = touch(region, 0, 1000);
 	assert_int_equal(model_do(m, task, &op), 0);
 	assert_int_equal(op.done, 1000);
@@ -56,7 +56,7 @@ static void test_odd_positions_punched_leave_the_even_ones(void **state)
 
 	(void)state;
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 2048 * 4096, ADVICE_NOHUGEPAGE, &region), 0);
+	assert_int_equal(model_mmap(m, task, 2048 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
 	op = touch(region, 0, 2048);
 	assert_int_equal(model_do(m, task, &op), 0);
 	op = (struct op){.kind = OP_RELEASE,
@@ -82,7 +82,7 @@ static void test_pages_picked_by_pfn_have_that_residue(void **state)
 
 	(void)state;
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 2048 * 4096, ADVICE_NOHUGEPAGE, &region), 0);
+	assert_int_equal(model_mmap(m, task, 2048 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
 	op = touch(region, 0, 2048);
 	assert_int_equal(model_do(m, task, &op), 0);
 	op = (struct op){.kind = OP_RELEASE,
@@ -112,7 +112,7 @@ static void test_one_page_a_block_stays(void **state)
 
 	(void)state;
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 2048 * 4096, ADVICE_NOHUGEPAGE, &region), 0);
+	assert_int_equal(model_mmap(m, task, 2048 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
 	op = touch(region, 0, 2048);
 	assert_int_equal(model_do(m, task, &op), 0);
 	op = (struct op){.kind = OP_RELEASE,
@@ -138,7 +138,7 @@ static void test_pins_are_references(void **state)
 
 	(void)state;
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 4 * 4096, ADVICE_NOHUGEPAGE, &region), 0);
+	assert_int_equal(model_mmap(m, task, 4 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
 	op = (struct op){
 		.kind = OP_PIN, .region = region, .count = 4, .times = 2, .fault_in = true};
 	assert_int_equal(model_do(m, task, &op), 0);
@@ -163,7 +163,7 @@ static void test_a_pinned_page_is_not_given_back(void **state)
 
 	(void)state;
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 8 * 4096, ADVICE_NOHUGEPAGE, &region), 0);
+	assert_int_equal(model_mmap(m, task, 8 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
 	op = touch(region, 0, 8);
 	assert_int_equal(model_do(m, task, &op), 0);
 	op = (struct op){.kind = OP_PIN, .region = region, .count = 8, .step = 2};
@@ -188,7 +188,7 @@ static void test_locked_pages_are_unevictable(void **state)
 
 	(void)state;
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 100 * 4096, ADVICE_NOHUGEPAGE, &region), 0);
+	assert_int_equal(model_mmap(m, task, 100 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
 	op = (struct op){.kind = OP_MLOCK, .region = region, .count = 100};
 	assert_int_equal(model_do(m, task, &op), 0);
 	assert_int_equal(counter(m, VM_NR_UNEVICTABLE), 100);
@@ -215,7 +215,7 @@ static void test_tasks_of_two_cpus_share_the_time(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(model_task(m, i, &task[i]), 0);
-		assert_int_equal(model_mmap(m, task[i], 512 * 4096, ADVICE_NOHUGEPAGE, &region[i]),
+		assert_int_equal(model_mmap(m, task[i], 512 * 4096, ADVISE_NOHUGEPAGE, &region[i]),
 				 0);
 	}
 	op = touch(region[0], 0, 256);
@@ -243,7 +243,7 @@ static void test_tasks_of_one_cpu_take_turns(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(model_task(m, 0, &task[i]), 0);
-		assert_int_equal(model_mmap(m, task[i], 512 * 4096, ADVICE_NOHUGEPAGE, &region[i]),
+		assert_int_equal(model_mmap(m, task[i], 512 * 4096, ADVISE_NOHUGEPAGE, &region[i]),
 				 0);
 		op = touch(region[i], 0, 512);
 		assert_int_equal(model_start(m, task[i], &op), 0);
@@ -265,7 +265,7 @@ static void test_sleeping_takes_no_cpu(void **state)
 	(void)state;
 	assert_int_equal(model_task(m, 0, &task[0]), 0);
 	assert_int_equal(model_task(m, 0, &task[1]), 0);
-	assert_int_equal(model_mmap(m, task[1], 512 * 4096, ADVICE_NOHUGEPAGE, &region), 0);
+	assert_int_equal(model_mmap(m, task[1], 512 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
 	op = (struct op){.kind = OP_SLEEP, .sleep_ns = 1000000000};
 	assert_int_equal(model_start(m, task[0], &op), 0);
 	op = touch(region, 0, 512);

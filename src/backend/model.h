@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef BACKEND_MODEL_H
+#define BACKEND_MODEL_H
+/*
+ * One run on the userspace kernel; shared by model.c (the run), model_machine.c (what a plan's
+ * machine is made of), model_step.c (steps and their records) and model_memory.c (steps that
+ * hold memory).
+ */
+#include <compactlab/error.h>
+#include <jansson.h>
+#include "backend/backend.h"
+#include "model/model.h"
+
+/* The model's header has words of its own for the choices of a fault step. */
+#define MODEL_PAGE_BYTES 4096ull
+#define MODEL_HUGE_PAGES 512ull
+
+/* What a fill, fault, files or write step holds until it is released. */
+struct held {
+	bool alive;
+	enum fill_memory kind;
+	unsigned threads; /* tasks; files and writes have a region each */
+	task_id *task;
+	unsigned regions;
+	region_id *region;
+	uint64_t pages; /* of region[0] in use */
+};
+
+/* Compaction that the events of a step tell of. */
+struct account {
+	struct model *m;
+	ns_t task_begin, daemon_begin[MAX_NODES];
+	bool task_runs, daemon_runs[MAX_NODES];
+	uint64_t task_ns, daemon_ns;
+	int defer_shift; /* -1: no event */
+};
+
+struct model_exec {
+	const struct backend_run *run;
+	const struct plan *plan;
+	struct model *m;
+	struct held *held; /* by the index of the step that made it */
+	pin_id *pin;       /* by the index of the pin step */
+	uint64_t *pinned;  /* pages, same */
+	int pin_cache;     /* slab cache of io_uring's buffer tables */
+	struct account account;
+	json_t *steps, *notes;
+};
+
+/* Counters and free lists at one moment. */
+struct model_shot {
+	int64_t value[NR_VMSTAT];
+	uint64_t chunks[MAX_ZONES][NR_PAGE_ORDERS];
+};
+
+/* What an operation did: fills its part of a step's record. */
+struct model_effect {
+	uint64_t time_ns;
+	struct model_shot before, after;
+	uint64_t compaction_ns, daemon_ns;
+	int defer_shift;
+};
+
+/* ---- model_machine.c -------------------------------------------------------------------- */
+
+/* The machine of a plan; also checks the policy. -EINVAL, -EOPNOTSUPP. */
+int model_machine_config(const struct backend_run *run, struct model_config *config,
+			 struct cl_error *err);
+/* "vm.swappiness" as sysctl_write() wants it; 0, -EINVAL. */
+int model_setting_name(const char *name, char *out, size_t size);
+/* Applies settings and verifies them; `into` (may be NULL) gets {name: {from, to}}. */
+int model_settings(struct model *m, const struct settings *s, const char *file, json_t *into,
+		   struct cl_error *err);
+json_t *model_evidence(const struct model *m);
+
+/* ---- model_step.c ------------------------------------------------------------------------- */
+
+/* Runs step i and appends its record. Errors name the step, the file and the line. */
+int model_step(struct model_exec *x, unsigned i, struct cl_error *err);
+/* The counters around an operation. */
+void model_span_open(struct model_exec *x, struct model_effect *e);
+void model_span_close(struct model_exec *x, struct model_effect *e);
+void model_note(struct model_exec *x, const char *text);
+/* Listens for the events that a record needs. */
+void model_account_start(struct model_exec *x);
+/* Can this file of the kernel be read from the model? */
+bool model_file_known(const char *file);
+
+/* ---- model_memory.c ----------------------------------------------------------------------- */
+
+/* The kinds of steps that hold memory. They fill record and effect; 0 or an error without place. */
+int model_fill(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+	       struct cl_error *err);
+int model_fault(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		struct cl_error *err);
+int model_files(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		struct cl_error *err);
+int model_write(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		struct cl_error *err);
+int model_punch(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		struct cl_error *err);
+int model_pin_step(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		   struct cl_error *err);
+int model_unpin_step(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		     struct cl_error *err);
+int model_release(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		  struct cl_error *err);
+void model_held_free(struct held *h);
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* What the model's machine is made of: sizes, profile, policy, settings. */
+#include "backend/model.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "model/policy.h"
+#include "model/sysctl.h"
+#include "util/util.h"
+
+#define MIB (1ull << 20)
+/* A struct page is 64 bytes: this share of each node holds the kernel's array of them. */
+#define MEMMAP_SHARE 64u
+#define MOST_MULTI_PINS (1u << 22)
+
+/* ---- the machine -------------------------------------------------------------------------- */
+
+/* A name of a kernel chooses the profile: "7.3.4", "6.12 (model)", "6.18.35-amd64". */
+static int choose_profile(const char *kernel, enum profile_id *id, struct cl_error *err)
+{
+	char version[16];
+
+	if (!kernel)
+		return 0;
+	snprintf(version, sizeof(version), "%.*s", (int)strspn(kernel, "0123456789."), kernel);
+	for (char *dot = strrchr(version, '.'); dot; dot = strrchr(version, '.')) {
+		if (profile_parse(version, id) == 0)
+			return 0;
+		*dot = '\0';
+	}
+	cl_error(err, -EOPNOTSUPP, "the model does not know the kernel %s", kernel);
+	return cl_error_hint(err, -EOPNOTSUPP, "it knows 6.12, 6.18 and 7.3");
+}
+
+static void make_nodes(const struct machine *machine, struct model_config *c)
+{
+	unsigned nodes = machine->nodes ? machine->nodes : 1;
+	unsigned cpus = machine->cpus ? machine->cpus : 1;
+
+	c->nr_nodes = nodes;
+	for (unsigned i = 0; i < nodes; i++) {
+		struct node_config *n = &c->node[i];
+
+		n->mib = machine->node_bytes[i] / MIB & ~1ull;
+		n->reserved_mib = n->mib / MEMMAP_SHARE;
+		/* Equal runs; the first nodes get what does not divide. */
+		n->cpus = (uint16_t)(cpus / nodes + (i < cpus % nodes));
+	}
+}
+
+static unsigned count_tasks(const struct plan *p)
+{
+	unsigned tasks = 16;
+
+	for (unsigned i = 0; i < p->steps; i++) {
+		const struct step *s = &p->step[i];
+
+		tasks += s->kind == STEP_FAULT	 ? s->fault.threads :
+			 s->kind == STEP_FILES ? s->files.threads :
+			 s->kind == STEP_WRITE ? s->write.threads :
+						 1;
+	}
+	return tasks;
+}
+
+int model_machine_config(const struct backend_run *run, struct model_config *config,
+			 struct cl_error *err)
+{
+	const struct plan *p = run->plan;
+	const char *bad;
+	int r;
+
+	model_config_defaults(config);
+	r = choose_profile(run->kernel ? run->kernel : p->machine.kernel, &config->profile, err);
+	if (r)
+		return r;
+	if (strlen(p->policy) >= sizeof(config->policy))
+		return cl_error(err, -EINVAL, "the policy's name is too long");
+	snprintf(config->policy, sizeof(config->policy), "%s", p->policy);
+	r = policy_check(config->policy, &bad);
+	if (r) {
+		cl_error(err, -EOPNOTSUPP,
+			 r == -EEXIST ? "two of the policies in %s change the same thing"
+				      : "the model has no policy %s",
+			 config->policy);
+		return cl_error_hint(err, -EOPNOTSUPP, "see compactlab list policies");
+	}
+	r = policy_defaults(config);
+	if (r)
+		return cl_error(err, r, "the policy %s cannot be set up", config->policy);
+	make_nodes(&p->machine, config);
+	config->seed = p->seed;
+	config->max_tasks = count_tasks(p);
+	config->max_multi_pins = MOST_MULTI_PINS;
+	return 0;
+}
+
+/* ---- settings ----------------------------------------------------------------------------- */
+
+int model_setting_name(const char *name, char *out, size_t size)
+{
+	int n = -1;
+
+	if (!strncmp(name, "vm.", 3)) {
+		n = snprintf(out, size, "%s", name);
+	} else if (!strncmp(name, "thp.", 4)) {
+		n = snprintf(out, size, "transparent_hugepage/%s", name + 4);
+		for (char *p = out; *p; p++)
+			if (*p == '.')
+				*p = '/';
+	}
+	return n < 0 || (size_t)n >= size ? -EINVAL : 0;
+}
+
+/* The active word of a list of choices, else the text. */
+static void active_word(const char *text, char *out, size_t size)
+{
+	const char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
+
+	if (close)
+		snprintf(out, size, "%.*s", (int)(close - open - 1), open + 1);
+	else
+		snprintf(out, size, "%s", text);
+}
+
+static int apply(struct model *m, const struct setting *s, json_t *into, struct cl_error *err)
+{
+	char name[128], text[256], old[256];
+	int r;
+
+	if (model_setting_name(s->name, name, sizeof(name)))
+		return cl_error(err, -EINVAL,
+				"%s is not a setting: names are vm.NAME and thp.NAME", s->name);
+	r = sysctl_read(m, name, text, sizeof(text));
+	if (r < 0) {
+		cl_error(err, -EOPNOTSUPP, "the model has no setting %s", s->name);
+		return cl_error_hint(err, -EOPNOTSUPP,
+				     "it has those of memory management; leave it out or override "
+				     "it with [on model]");
+	}
+	active_word(text, old, sizeof(old));
+	r = sysctl_write(m, name, s->value);
+	if (r) {
+		cl_error(err, r == -EACCES ? -EOPNOTSUPP : r, "cannot write '%s' to %s: %s",
+			 s->value, s->name, strerror(-r));
+		return cl_error_hint(err, r, "it shows '%s'", old);
+	}
+	if (into)
+		json_object_set_new(into, s->name,
+				    json_pack("{s:s, s:s}", "from", old, "to", s->value));
+	return 0;
+}
+
+int model_settings(struct model *m, const struct settings *s, const char *file, json_t *into,
+		   struct cl_error *err)
+{
+	for (unsigned i = 0; i < s->count; i++) {
+		int r = apply(m, &s->item[i], into, err);
+
+		if (r) {
+			if (err) {
+				snprintf(err->file, sizeof(err->file), "%s", file ? file : "");
+				err->line = s->item[i].line;
+			}
+			return r;
+		}
+	}
+	return 0;
+}
+
+/* ---- evidence ----------------------------------------------------------------------------- */
+
+static json_t *thp_word(const struct model *m, const char *name)
+{
+	char text[128], word[128];
+
+	if (sysctl_read(m, name, text, sizeof(text)) < 0)
+		return json_null();
+	active_word(text, word, sizeof(word));
+	return json_string(word);
+}
+
+json_t *model_evidence(const struct model *m)
+{
+	json_t *nodes = json_array();
+
+	for (unsigned i = 0; i < m->nr_nodes; i++)
+		json_array_append_new(
+			nodes, json_pack("{s:i, s:I}", "node", (int)i, "bytes",
+					 (json_int_t)(m->node[i].present * MODEL_PAGE_BYTES)));
+	return json_pack("{s:s, s:s, s:I, s:o, s:n, s:{s:o, s:o}}", "machine", "virtual",
+			 "hypervisor", "model", "cpus", (json_int_t)m->nr_cpus, "nodes", nodes,
+			 "accelerator", "thp", "enabled",
+			 thp_word(m, "transparent_hugepage/enabled"), "defrag",
+			 thp_word(m, "transparent_hugepage/defrag"));
+}

@@ -1,0 +1,883 @@
+/* SPDX-License-Identifier: MIT */
+/* Steps that hold memory on the model: fill, fault, files, write, punch, pin, unpin, release. */
+#include "backend/model.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "model/memmap.h"
+#include "model/owner.h"
+#include "model/slab.h"
+#include "util/util.h"
+
+/* With `leave`, look at the free memory at least this often, and stop this close above it. */
+#define CHUNK_MOST  ((64ull << 20) / MODEL_PAGE_BYTES)
+#define CHUNK_LEAST ((256ull << 10) / MODEL_PAGE_BYTES)
+
+/* Pages of one pinned buffer: its table is one page of kernel memory. */
+#define BUFFER_PAGES 240u
+
+/* Large folios of the scratch filesystem. */
+#define WRITE_MAX_ORDER 9u
+
+void model_held_free(struct held *h)
+{
+	free(h->task);
+	free(h->region);
+	memset(h, 0, sizeof(*h));
+}
+
+static void detail_set(json_t *record, const char *name, uint64_t value)
+{
+	json_object_set_new(json_object_get(record, "detail"), name,
+			    json_integer((json_int_t)value));
+}
+
+/* ---- tasks and amounts ---------------------------------------------------------------------- */
+
+/* Tasks on the CPUs of a node, in turn; PLAN_NODE_ANY: of the machine. */
+static int make_tasks(struct model_exec *x, struct held *h, unsigned threads, unsigned regions,
+		      int cpu_node, struct cl_error *err)
+{
+	unsigned first = 0, cpus = x->m->nr_cpus;
+
+	if (cpu_node != PLAN_NODE_ANY) {
+		if ((unsigned)cpu_node >= x->m->nr_nodes || !x->m->node[cpu_node].nr_cpus)
+			return cl_error(err, -EOPNOTSUPP, "node %d has no CPU to run on", cpu_node);
+		first = x->m->node[cpu_node].first_cpu;
+		cpus = x->m->node[cpu_node].nr_cpus;
+	}
+	h->alive = true;
+	h->threads = threads;
+	h->regions = regions;
+	h->task = calloc(threads, sizeof(*h->task));
+	h->region = calloc(regions, sizeof(*h->region));
+	if (!h->task || !h->region)
+		return cl_error(err, -ENOMEM, "out of memory");
+	for (unsigned t = 0; t < threads; t++)
+		if (model_task(x->m, first + t % cpus, &h->task[t]))
+			return cl_error(err, -EOPNOTSUPP, "the model has too few tasks");
+	return 0;
+}
+
+static uint64_t node_pages(const struct model *m, int node, bool managed)
+{
+	uint64_t pages = 0;
+
+	for (unsigned z = 0; z < m->nr_zones; z++)
+		if (node == PLAN_NODE_ANY || m->zone[z].node.v == node)
+			pages += managed ? m->zone[z].managed
+					 : (uint64_t)zone_free_pages(&m->zone[z]);
+	return pages;
+}
+
+static uint64_t amount_pages(const struct model *m, const struct amount *a, int node)
+{
+	uint64_t bytes = a->bytes;
+
+	if (a->ppm_of_free)
+		bytes = node_pages(m, node, false) * MODEL_PAGE_BYTES / 1000000 * a->ppm_of_free;
+	return bytes / MODEL_PAGE_BYTES;
+}
+
+static int has_node(const struct model *m, int node, struct cl_error *err)
+{
+	if (node == PLAN_NODE_ANY || ((unsigned)node < m->nr_nodes && m->node[node].present))
+		return 0;
+	return cl_error(err, -EOPNOTSUPP, "there is no node %d", node);
+}
+
+static int killed(struct model_exec *x, const struct held *h, const struct op *op,
+		  struct cl_error *err)
+{
+	char size[32];
+
+	if (!op->error)
+		return 0;
+	if (op->error != -ENOMEM)
+		return cl_error(err, op->error, "the operation failed: %s", strerror(-op->error));
+	for (unsigned t = 0; t < h->threads; t++)
+		x->m->task[h->task[t].v].oom_victim = false; /* its memory goes when we leave */
+	cl_error(err, -ENOMEM, "the model's OOM killer ended the task after %s",
+		 size_print(op->done * MODEL_PAGE_BYTES >> 20 << 20, size, sizeof(size)));
+	return cl_error_hint(err, -ENOMEM,
+			     "leave more free: a fill that is bound to a node must leave some");
+}
+
+/* One operation of a task of the step, to its end. */
+static int act(struct model_exec *x, struct held *h, unsigned thread, struct op *op,
+	       struct cl_error *err)
+{
+	int r = model_do(x->m, h->task[thread], op);
+
+	return r ? cl_error(err, r, "the operation cannot be started") : killed(x, h, op, err);
+}
+
+/* ---- where the pages are -------------------------------------------------------------------- */
+
+struct landing {
+	uint64_t base[MAX_NODES], huge[MAX_NODES], present;
+};
+
+static void look(struct model_exec *x, const struct held *h, struct landing *l)
+{
+	struct model *m = x->m;
+
+	memset(l, 0, sizeof(*l));
+	for (unsigned k = 0; k < h->regions; k++) {
+		struct region *r = owner_region(m, h->region[k]);
+
+		for (uint64_t i = 0; i < r->nr_slots && r->nr_pages;) {
+			pfn_t pfn = owner_page(m, r, i);
+			unsigned node;
+
+			if (pfn == PFN_NONE) {
+				i++;
+				continue;
+			}
+			node = zone_of(m, pfn)->node.v;
+			if (m->own.pfn[r->first_slot + i] == (SLOT_HUGE | pfn)) {
+				l->huge[node]++;
+				l->present += MODEL_HUGE_PAGES;
+				i += MODEL_HUGE_PAGES;
+			} else {
+				l->base[node]++;
+				l->present++;
+				i++;
+			}
+		}
+	}
+}
+
+static void record_pages(struct model_exec *x, json_t *record, const struct landing *l)
+{
+	json_t *all = json_object();
+
+	for (unsigned i = 0; i < x->m->nr_nodes; i++) {
+		char name[16];
+
+		if (!x->m->node[i].present)
+			continue;
+		snprintf(name, sizeof(name), "node%u", i);
+		json_object_set_new(all, name,
+				    json_pack("{s:I, s:I}", "base", (json_int_t)l->base[i], "huge",
+					      (json_int_t)l->huge[i]));
+	}
+	json_object_set_new(record, "pages", all);
+}
+
+/* ---- fill ------------------------------------------------------------------------------------ */
+
+static void bind_region(struct model *m, region_id region, int node)
+{
+	struct mempolicy p = {.mode = MPOL_BIND, .home = NODE_NONE};
+
+	if (node == PLAN_NODE_ANY)
+		return;
+	p.nodes = 1u << node;
+	model_region_policy(m, region, &p);
+}
+
+static int fill_region(struct model_exec *x, struct held *h, const struct step_fill *f,
+		       uint64_t pages)
+{
+	enum advice advice = f->pages == FILL_PAGE_HUGE ? ADVISE_HUGEPAGE : ADVISE_NOHUGEPAGE;
+	uint64_t bytes = pages * MODEL_PAGE_BYTES;
+	struct mempolicy bind = {.mode = MPOL_BIND, .home = NODE_NONE};
+	int r;
+
+	switch (f->memory) {
+	case FILL_SHMEM:
+		r = model_shmem(x->m, h->task[0], bytes, false, &h->region[0]);
+		if (!r)
+			model_advise(x->m, h->region[0], advice);
+		break;
+	case FILL_FILE:
+		/* Page cache follows the task's policy. */
+		r = model_file(x->m, bytes, 0, &h->region[0]);
+		if (f->node != PLAN_NODE_ANY) {
+			bind.nodes = 1u << f->node;
+			model_task_policy(x->m, h->task[0], &bind);
+		}
+		break;
+	default:
+		r = model_mmap(x->m, h->task[0], bytes, advice, &h->region[0]);
+	}
+	if (!r)
+		bind_region(x->m, h->region[0], f->node);
+	return r;
+}
+
+/* The next piece: half the way to `leave`, so that the end is approached and never passed. */
+static uint64_t next_chunk(struct model_exec *x, const struct step_fill *f, uint64_t rest,
+			   uint64_t leave)
+{
+	uint64_t chunk = rest < CHUNK_MOST ? rest : CHUNK_MOST, free_pages;
+
+	if (!f->leave.set || !rest)
+		return chunk;
+	free_pages = node_pages(x->m, f->node, false);
+	if (free_pages < leave + CHUNK_LEAST)
+		return 0;
+	rest = (free_pages - leave) / 2;
+	return rest < chunk ? rest : chunk;
+}
+
+static int fill_chunk(struct model_exec *x, struct held *h, const struct step_fill *f,
+		      uint64_t chunk, struct cl_error *err)
+{
+	struct op op = {.kind = f->memory == FILL_FILE ? OP_WRITE : OP_TOUCH,
+			.region = h->region[0],
+			.index = h->pages,
+			.count = chunk,
+			.write = true};
+	int r = act(x, h, 0, &op, err);
+
+	if (!r && f->memory == FILL_MLOCKED) {
+		op = (struct op){.kind = OP_MLOCK,
+				 .region = h->region[0],
+				 .index = h->pages,
+				 .count = chunk};
+		r = act(x, h, 0, &op, err);
+	}
+	h->pages += chunk;
+	return r;
+}
+
+static int fill_verify(struct model_exec *x, struct held *h, const struct step_fill *f,
+		       const struct landing *l, struct cl_error *err)
+{
+	uint64_t huge = 0, here;
+
+	for (unsigned i = 0; i < x->m->nr_nodes; i++)
+		huge += l->huge[i];
+	if (l->present != h->pages) {
+		cl_error(err, -EIO, "%llu of %llu pages are not in memory after the fill",
+			 (unsigned long long)(h->pages - l->present), (unsigned long long)h->pages);
+		return cl_error_hint(err, -EIO, "they were reclaimed: fill less or leave more");
+	}
+	if (f->pages == FILL_PAGE_HUGE &&
+	    huge < h->pages / MODEL_HUGE_PAGES - h->pages / MODEL_HUGE_PAGES / 10) {
+		cl_error(err, -EIO, "only %llu of %llu huge pages could be had",
+			 (unsigned long long)huge,
+			 (unsigned long long)(h->pages / MODEL_HUGE_PAGES));
+		return cl_error_hint(err, -EIO,
+				     h->kind == FILL_SHMEM
+					     ? "set thp.shmem_enabled = advise"
+					     : "set thp.enabled = madvise, on memory that is free");
+	}
+	if (f->node == PLAN_NODE_ANY)
+		return 0;
+	here = l->base[f->node] + l->huge[f->node] * MODEL_HUGE_PAGES;
+	if (here >= h->pages - h->pages / 100)
+		return 0;
+	return cl_error(err, -EIO, "only %llu of %llu pages lie on node %d",
+			(unsigned long long)here, (unsigned long long)h->pages, f->node);
+}
+
+int model_fill(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+	       struct cl_error *err)
+{
+	const struct step_fill *f = &x->plan->step[i].fill;
+	struct held *h = &x->held[i];
+	struct landing l;
+	uint64_t most, leave = 0, chunk;
+	ns_t start;
+	int r = has_node(x->m, f->node, err);
+
+	if (!r)
+		r = make_tasks(x, h, 1, 1, PLAN_NODE_ANY, err);
+	if (r)
+		return r;
+	h->kind = f->memory;
+	most = f->size.set ? amount_pages(x->m, &f->size, f->node) : 0;
+	if (f->leave.set) {
+		leave = amount_pages(x->m, &f->leave, f->node);
+		most = node_pages(x->m, f->node, true);
+		most = most > leave ? most - leave : 0;
+	}
+	if (!most)
+		return cl_error(err, -EINVAL, "size comes to less than one page");
+	r = fill_region(x, h, f, most);
+	if (r)
+		return cl_error(err, r, "the model has no room for so much memory");
+	model_span_open(x, e);
+	start = model_now(x->m);
+	while (!r && (chunk = next_chunk(x, f, most - h->pages, leave)))
+		r = fill_chunk(x, h, f, chunk, err);
+	e->time_ns = model_now(x->m) - start;
+	model_span_close(x, e);
+	if (r)
+		return r;
+	/* Dirty pages could not be dropped by a later punch. */
+	if (h->kind == FILL_FILE)
+		model_sync(x->m);
+	look(x, h, &l);
+	r = fill_verify(x, h, f, &l, err);
+	record_pages(x, record, &l);
+	detail_set(record, "bytes", h->pages * MODEL_PAGE_BYTES);
+	return r;
+}
+
+/* ---- fault ------------------------------------------------------------------------------------
+ */
+
+static void fault_policy(const struct step_fault *f, struct mempolicy *p)
+{
+	*p = (struct mempolicy){.mode = MPOL_DEFAULT, .home = NODE_NONE};
+	for (unsigned n = 0; n < f->nodes.count && f->policy != POLICY_LOCAL; n++) {
+		p->nodes |= 1u << f->nodes.node[n];
+		p->weight[f->nodes.node[n]] = (uint8_t)f->weights[n];
+	}
+	switch (f->policy) {
+	case POLICY_BIND:
+		p->mode = MPOL_BIND;
+		break;
+	case POLICY_PREFERRED:
+		p->mode = f->nodes.count > 1 ? MPOL_PREFERRED_MANY : MPOL_PREFERRED;
+		break;
+	case POLICY_INTERLEAVE:
+		p->mode = MPOL_INTERLEAVE;
+		break;
+	case POLICY_WEIGHTED:
+		p->mode = MPOL_WEIGHTED_INTERLEAVE;
+		break;
+	case POLICY_LOCAL:
+		break;
+	}
+}
+
+/* Whole huge pages each, the remainder dealt to the first ones. */
+static void share(const struct held *h, unsigned thread, uint64_t *from, uint64_t *count)
+{
+	uint64_t huge = h->pages / MODEL_HUGE_PAGES, each = huge / h->threads;
+	uint64_t more = huge % h->threads;
+
+	*from = (each * thread + (thread < more ? thread : more)) * MODEL_HUGE_PAGES;
+	*count = (each + (thread < more)) * MODEL_HUGE_PAGES;
+}
+
+/* The same operation by all threads, each on its share. */
+static int fault_all(struct model_exec *x, struct held *h, enum op_kind kind, struct cl_error *err)
+{
+	int r = 0;
+
+	for (unsigned t = 0; t < h->threads; t++) {
+		struct op op = {.kind = kind, .region = h->region[0], .write = true};
+
+		share(h, t, &op.index, &op.count);
+		if (op.count && model_start(x->m, h->task[t], &op))
+			return cl_error(err, -EBUSY, "the operation cannot be started");
+	}
+	model_run(x->m);
+	for (unsigned t = 0; t < h->threads && !r && kind != OP_COLLAPSE; t++)
+		r = killed(x, h, model_result(x->m, h->task[t]), err);
+	return r;
+}
+
+static int fault_once(struct model_exec *x, struct held *h, const struct step_fault *f,
+		      struct cl_error *err)
+{
+	int r;
+
+	switch (f->method) {
+	case METHOD_POPULATE_WRITE:
+	case METHOD_MAP_POPULATE:
+		return fault_all(x, h, OP_POPULATE, err);
+	case METHOD_COLLAPSE:
+		model_advise(x->m, h->region[0], ADVISE_NOHUGEPAGE);
+		r = fault_all(x, h, OP_POPULATE, err);
+		model_advise(x->m, h->region[0], ADVISE_HUGEPAGE);
+		/* A huge page that cannot be had stays base pages: that is the method's outcome. */
+		return r ? r : fault_all(x, h, OP_COLLAPSE, err);
+	default:
+		return fault_all(x, h, OP_TOUCH, err);
+	}
+}
+
+static int fault_map(struct model_exec *x, struct held *h, const struct step_fault *f,
+		     struct cl_error *err)
+{
+	static const enum advice advices[] = {ADVISE_NONE, ADVISE_HUGEPAGE, ADVISE_NOHUGEPAGE};
+	enum advice advice = f->method == METHOD_MAP_POPULATE ? ADVISE_NONE : advices[f->advice];
+
+	if (h->region[0].v)
+		model_munmap(x->m, h->region[0]);
+	if (model_mmap(x->m, h->task[0], h->pages * MODEL_PAGE_BYTES, advice, &h->region[0]))
+		return cl_error(err, -ENOSPC, "the model has no room for so much memory");
+	return 0;
+}
+
+static int fault_verify(struct model_exec *x, const struct held *h, const struct step_fault *f,
+			const struct landing *l, struct cl_error *err)
+{
+	uint64_t huge = 0, away = 0;
+
+	if (l->present != h->pages)
+		return cl_error(err, -EIO, "%llu of %llu pages are not in memory",
+				(unsigned long long)(h->pages - l->present),
+				(unsigned long long)h->pages);
+	for (unsigned i = 0; i < x->m->nr_nodes; i++) {
+		bool asked = false;
+
+		for (unsigned n = 0; n < f->nodes.count; n++)
+			asked |= f->nodes.node[n] == (int)i;
+		huge += l->huge[i];
+		if (!asked)
+			away += l->base[i] + l->huge[i] * MODEL_HUGE_PAGES;
+	}
+	if (f->policy == POLICY_BIND && away)
+		return cl_error(err, -EIO, "%llu pages lie outside the bound nodes",
+				(unsigned long long)away);
+	if (f->advice == (int)ADVISE_NOHUGEPAGE && huge)
+		return cl_error(err, -EIO, "%llu huge pages in spite of nohugepage",
+				(unsigned long long)huge);
+	return 0;
+}
+
+/* Sums over the repetitions of a fault step. */
+struct repeats {
+	unsigned runs;
+	uint64_t time_ns;
+	int shift;
+	int64_t value[NR_VMSTAT];
+};
+
+static json_t *repeats_json(const struct model *m, const struct repeats *all)
+{
+	json_t *sums = json_object();
+
+	for (int i = 0; i < NR_VMSTAT; i++)
+		if (all->value[i] && model_counter_printed(m, (enum vmstat_item)i))
+			json_object_set_new(sums, model_counter_name((enum vmstat_item)i),
+					    json_integer(all->value[i]));
+	return json_pack("{s:I, s:o}", "time_ns", (json_int_t)all->time_ns, "vmstat", sums);
+}
+
+static int fault_runs(struct model_exec *x, struct held *h, const struct step_fault *f,
+		      struct model_effect *e, struct repeats *all, struct cl_error *err)
+{
+	for (;;) {
+		ns_t start;
+		int r = fault_map(x, h, f, err);
+
+		if (r)
+			return r;
+		model_span_open(x, e);
+		start = model_now(x->m);
+		r = fault_once(x, h, f, err);
+		e->time_ns = model_now(x->m) - start;
+		model_span_close(x, e);
+		if (r)
+			return r;
+		all->runs++;
+		all->time_ns += e->time_ns;
+		for (int i = 0; i < NR_VMSTAT; i++)
+			all->value[i] += e->after.value[i] - e->before.value[i];
+		if (e->defer_shift > all->shift)
+			all->shift = e->defer_shift;
+		if (f->until_defer_shift && all->shift >= (int)f->until_defer_shift)
+			return 0;
+		if (all->runs < f->repeat)
+			continue;
+		if (!f->until_defer_shift)
+			return 0;
+		cl_error(err, -EIO, "the deferral shift is %d after %u runs, not %u", all->shift,
+			 f->repeat, f->until_defer_shift);
+		return cl_error_hint(err, -EIO,
+				     "raise repeat or size; compaction that succeeds starts it "
+				     "again");
+	}
+}
+
+int model_fault(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		struct cl_error *err)
+{
+	const struct step_fault *f = &x->plan->step[i].fault;
+	struct repeats all = {.shift = -1};
+	struct held *h = &x->held[i];
+	struct mempolicy policy;
+	struct landing l;
+	int node = f->cpu_node, r;
+
+	for (unsigned n = 0; n < f->nodes.count; n++) {
+		r = has_node(x->m, f->nodes.node[n], err);
+		if (r)
+			return r;
+	}
+	r = make_tasks(x, h, f->threads ? f->threads : 1, 1, f->cpu_node, err);
+	if (r)
+		return r;
+	fault_policy(f, &policy);
+	for (unsigned t = 0; t < h->threads; t++)
+		model_task_policy(x->m, h->task[t], &policy);
+	if (f->policy == POLICY_BIND && f->nodes.count == 1)
+		node = f->nodes.node[0];
+	h->pages = amount_pages(x->m, &f->size, node);
+	h->pages = (h->pages + MODEL_HUGE_PAGES - 1) / MODEL_HUGE_PAGES * MODEL_HUGE_PAGES;
+	if (!h->pages)
+		return cl_error(err, -EINVAL, "size comes to less than one page");
+	r = fault_runs(x, h, f, e, &all, err);
+	if (r)
+		return r;
+	look(x, h, &l);
+	r = fault_verify(x, h, f, &l, err);
+	record_pages(x, record, &l);
+	detail_set(record, "bytes", h->pages * MODEL_PAGE_BYTES);
+	json_object_set_new(record, "runs", json_integer(all.runs));
+	if (all.runs > 1)
+		json_object_set_new(record, "all_runs", repeats_json(x->m, &all));
+	return r;
+}
+
+/* ---- files and writes --------------------------------------------------------------------------
+ */
+
+/* Runs what the threads were given and gathers; `units` of what was done. */
+static int threads_run(struct model_exec *x, struct held *h, struct model_effect *e,
+		       uint64_t *units, struct cl_error *err)
+{
+	ns_t start = model_now(x->m);
+	int r = 0;
+
+	model_run(x->m);
+	e->time_ns = model_now(x->m) - start;
+	model_span_close(x, e);
+	*units = 0;
+	for (unsigned t = 0; t < h->threads && !r; t++) {
+		const struct op *op = model_result(x->m, h->task[t]);
+
+		*units += op->done;
+		r = killed(x, h, op, err);
+	}
+	return r;
+}
+
+int model_files(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		struct cl_error *err)
+{
+	const struct step_files *f = &x->plan->step[i].files;
+	struct held *h = &x->held[i];
+	unsigned threads = f->threads ? f->threads : 1;
+	uint64_t made = 0;
+	int r = make_tasks(x, h, threads, threads, PLAN_NODE_ANY, err);
+
+	h->kind = FILL_SHMEM;
+	for (unsigned t = 0; t < threads && !r; t++) {
+		uint64_t n = f->count / threads + (t < f->count % threads);
+
+		r = model_shmem_set(x->m, n ? n : 1, f->size_bytes ? f->size_bytes : 1,
+				    &h->region[t]);
+		if (r)
+			return cl_error(err, r, "the model has no room for so many files");
+	}
+	if (r)
+		return r;
+	model_span_open(x, e);
+	for (unsigned t = 0; t < threads && !r; t++) {
+		struct op op = {.kind = OP_FILES,
+				.region = h->region[t],
+				.count = f->count / threads + (t < f->count % threads)};
+
+		if (op.count)
+			r = model_start(x->m, h->task[t], &op);
+	}
+	r = threads_run(x, h, e, &made, err);
+	detail_set(record, "bytes", made * f->size_bytes);
+	detail_set(record, "files", made);
+	if (!r && made != f->count)
+		r = cl_error(err, -EIO, "%llu of %llu files are there", (unsigned long long)made,
+			     (unsigned long long)f->count);
+	return r;
+}
+
+int model_write(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		struct cl_error *err)
+{
+	const struct step_write *s = &x->plan->step[i].write;
+	struct held *h = &x->held[i];
+	unsigned threads = s->threads ? s->threads : 1;
+	uint64_t pages = amount_pages(x->m, &s->size, PLAN_NODE_ANY), made = 0;
+	int r = make_tasks(x, h, threads, threads, PLAN_NODE_ANY, err);
+
+	if (r)
+		return r;
+	if (!pages)
+		return cl_error(err, -EINVAL, "size comes to less than one page");
+	h->kind = FILL_FILE;
+	for (unsigned t = 0; t < threads; t++) {
+		uint64_t n = pages / threads + (t < pages % threads);
+
+		r = model_file(x->m, (n ? n : 1) * MODEL_PAGE_BYTES, WRITE_MAX_ORDER,
+			       &h->region[t]);
+		if (r)
+			return cl_error(err, r, "the model has no room for so large a file");
+	}
+	model_span_open(x, e);
+	for (unsigned t = 0; t < threads && !r; t++) {
+		struct op op = {.kind = OP_WRITE,
+				.region = h->region[t],
+				.count = pages / threads + (t < pages % threads),
+				.step = (uint32_t)(s->chunk_bytes / MODEL_PAGE_BYTES)};
+
+		if (op.count)
+			r = model_start(x->m, h->task[t], &op);
+	}
+	r = threads_run(x, h, e, &made, err);
+	detail_set(record, "bytes", made * MODEL_PAGE_BYTES);
+	detail_set(record, "files", threads);
+	return r;
+}
+
+/* ---- punch
+ * ---------------------------------------------------------------------------------------- */
+
+/* A page of the memory: its position, and whether the selection chose it. */
+struct chosen {
+	uint32_t *position;
+	uint8_t *yes;
+	uint64_t count;
+};
+
+/* The same streams as on a real machine: one a step and purpose. */
+static uint64_t stream(const struct plan *p, unsigned step, uint64_t purpose)
+{
+	uint64_t s = p->seed + (uint64_t)step * 2 + purpose;
+
+	return random_next(&s);
+}
+
+/* Present pages by position. Random choices are drawn in this order. */
+static void list_by_position(struct model_exec *x, const struct held *h, unsigned step,
+			     const struct step_punch *s, struct chosen *c, uint8_t *drawn)
+{
+	struct region *r = owner_region(x->m, h->region[0]);
+	uint64_t draws = stream(x->plan, step, 0);
+
+	for (uint64_t i = 0; i < h->pages; i++) {
+		if (owner_page(x->m, r, i) == PFN_NONE)
+			continue;
+		if (s->select == PUNCH_RANDOM)
+			drawn[i] = random_below(&draws, 1000000) < s->share_ppm;
+		c->yes[c->count] = i % s->modulo == s->residue;
+		c->position[c->count++] = (uint32_t)i;
+	}
+}
+
+/* Present pages by frame number. */
+static void list_by_pfn(struct model_exec *x, const struct held *h, const struct step_punch *s,
+			struct chosen *c, const uint8_t *drawn)
+{
+	struct model *m = x->m;
+	struct region *r = owner_region(m, h->region[0]);
+	uint64_t block = UINT64_MAX;
+
+	c->count = 0;
+	for (pfn_t pfn = 0; pfn < m->map.end_pfn; pfn++) {
+		pfn_t head;
+		uint32_t slot;
+		bool yes = false;
+
+		if (m->map.block[block_of(pfn).v].nr_taken == 0) {
+			pfn = pb_end(pfn) - 1;
+			continue;
+		}
+		head = memmap_head(m, pfn);
+		if (!(KINDS_LRU >> PG_KIND(m->map.state[head]) & 1))
+			continue;
+		slot = owner_slot(m, head).v + (pfn - head);
+		if (slot < r->first_slot || slot >= r->first_slot + h->pages ||
+		    owner_page(m, r, slot - r->first_slot) != pfn)
+			continue;
+		if (s->select == PUNCH_PFN)
+			yes = pfn % s->modulo == s->residue;
+		else if (s->select == PUNCH_RANDOM)
+			yes = drawn[slot - r->first_slot];
+		else if (pfn / MODEL_HUGE_PAGES != block && pfn % MODEL_HUGE_PAGES >= s->residue)
+			yes = true, block = pfn / MODEL_HUGE_PAGES;
+		c->yes[c->count] = yes;
+		c->position[c->count++] = slot - r->first_slot;
+	}
+}
+
+static void swap_positions(uint32_t *a, uint32_t *b)
+{
+	uint32_t t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+/* Brings what is to be freed to the front, in the order it is to be freed; how many. */
+static uint64_t arrange(struct model_exec *x, unsigned step, const struct step_punch *s,
+			struct chosen *c)
+{
+	uint64_t draws = stream(x->plan, step, 1), freed = 0;
+
+	for (uint64_t i = 0; i < c->count; i++)
+		if ((c->yes[i] != 0) == (s->action == PUNCH_FREE))
+			swap_positions(&c->position[freed++], &c->position[i]);
+	if (s->order == PUNCH_DESCENDING)
+		for (uint64_t i = 0; i < freed / 2; i++)
+			swap_positions(&c->position[i], &c->position[freed - 1 - i]);
+	if (s->order == PUNCH_SHUFFLED)
+		for (uint64_t i = freed; i > 1; i--)
+			swap_positions(&c->position[i - 1], &c->position[random_below(&draws, i)]);
+	return freed;
+}
+
+static int punch_list(struct model_exec *x, unsigned i, const struct step_punch *s,
+		      struct chosen *c, uint8_t *drawn, json_t *record, struct model_effect *e,
+		      struct cl_error *err)
+{
+	struct held *h = &x->held[s->of];
+	struct op op = {.kind = OP_RELEASE, .region = h->region[0], .pick = PICK_LIST};
+	uint64_t freed;
+	int r;
+
+	list_by_position(x, h, i, s, c, drawn);
+	if (s->select != PUNCH_POSITION)
+		list_by_pfn(x, h, s, c, drawn);
+	freed = arrange(x, i, s, c);
+	if (!freed) {
+		cl_error(err, -EINVAL, "selects no page of %llu to free",
+			 (unsigned long long)c->count);
+		return cl_error_hint(err, -EINVAL,
+				     "check residue, modulo and share, and the size of the fill");
+	}
+	op.count = h->pages;
+	op.list = c->position;
+	op.list_nr = freed;
+	model_span_open(x, e);
+	r = act(x, h, 0, &op, err);
+	model_span_close(x, e);
+	e->time_ns = op.end - op.start;
+	detail_set(record, "freed_pages", freed);
+	detail_set(record, "kept_pages", c->count - freed);
+	if (!r && op.failed > freed / 10) {
+		cl_error(err, -EIO, "%llu of %llu freed pages are still there",
+			 (unsigned long long)op.failed, (unsigned long long)freed);
+		return cl_error_hint(err, -EIO,
+				     "pinned pages and parts of huge pages stay: unpin first, or "
+				     "fill with pages = base");
+	}
+	return r;
+}
+
+static int still_held(struct model_exec *x, unsigned of, struct cl_error *err)
+{
+	if (x->held[of].alive)
+		return 0;
+	return cl_error(err, -EINVAL, "the memory of step %s was released before",
+			x->plan->step[of].name);
+}
+
+int model_punch(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		struct cl_error *err)
+{
+	const struct step_punch *s = &x->plan->step[i].punch;
+	struct step_punch whole = *s;
+	uint64_t pages = x->held[s->of].pages + 1;
+	uint8_t *drawn;
+	struct chosen c = {.count = 0};
+	int r = still_held(x, s->of, err);
+
+	if (r)
+		return r;
+	if (!whole.modulo)
+		whole.modulo = 1;
+	c.position = malloc(pages * sizeof(*c.position));
+	c.yes = malloc(pages);
+	drawn = calloc(pages, 1);
+	if (!c.position || !c.yes || !drawn)
+		r = cl_error(err, -ENOMEM, "out of memory");
+	else
+		r = punch_list(x, i, &whole, &c, drawn, record, e, err);
+	free(c.position);
+	free(c.yes);
+	free(drawn);
+	return r;
+}
+
+/* ---- pins
+ * ------------------------------------------------------------------------------------------ */
+
+int model_pin_step(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		   struct cl_error *err)
+{
+	unsigned of = x->plan->step[i].pin.of;
+	struct held *h = &x->held[of];
+	struct op op = {.kind = OP_PIN}, tables = {.kind = OP_SLAB, .cache = x->pin_cache};
+	struct landing l;
+	ns_t start;
+	int r = still_held(x, of, err);
+
+	if (r)
+		return r;
+	look(x, h, &l);
+	op.region = h->region[0];
+	op.count = h->pages;
+	tables.count = l.present / BUFFER_PAGES + 1;
+	model_span_open(x, e);
+	start = model_now(x->m);
+	r = act(x, h, 0, &tables, err);
+	if (!r)
+		r = act(x, h, 0, &op, err);
+	e->time_ns = model_now(x->m) - start;
+	model_span_close(x, e);
+	x->pin[i] = op.pin;
+	x->pinned[i] = l.present;
+	detail_set(record, "pinned_pages", l.present);
+	if (!r &&
+	    e->after.value[VM_NR_FOLL_PIN_ACQUIRED] - e->before.value[VM_NR_FOLL_PIN_ACQUIRED] <
+		    (int64_t)l.present)
+		r = cl_error(err, -EIO, "%llu pages should be pinned and are not",
+			     (unsigned long long)l.present);
+	return r;
+}
+
+int model_unpin_step(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		     struct cl_error *err)
+{
+	unsigned pin = x->plan->step[i].unpin.of, of = x->plan->step[pin].pin.of;
+	struct op op = {.kind = OP_UNPIN, .pin = x->pin[pin]};
+	int r = still_held(x, of, err);
+
+	if (r)
+		return r;
+	op.region = x->held[of].region[0];
+	model_span_open(x, e);
+	r = act(x, &x->held[of], 0, &op, err);
+	(void)slab_free_oldest(x->m, x->pin_cache, x->pinned[pin] / BUFFER_PAGES + 1);
+	model_span_close(x, e);
+	e->time_ns = op.end - op.start;
+	x->pin[pin] = (pin_id){0};
+	detail_set(record, "pinned_pages", x->pinned[pin]);
+	return r;
+}
+
+/* ---- release
+ * ---------------------------------------------------------------------------------------- */
+
+int model_release(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		  struct cl_error *err)
+{
+	unsigned of = x->plan->step[i].release.of;
+	struct held *h = &x->held[of];
+	uint64_t pages = 0;
+	int r = still_held(x, of, err);
+
+	if (r)
+		return r;
+	model_span_open(x, e);
+	for (unsigned k = 0; k < h->regions; k++) {
+		pages += owner_region(x->m, h->region[k])->nr_pages;
+		model_munmap(x->m, h->region[k]);
+	}
+	e->time_ns = pages * x->m->cost.ns[COST_UNMAP_PAGE];
+	model_span_close(x, e);
+	for (unsigned t = 0; t < h->threads; t++)
+		model_task_exit(x->m, h->task[t]);
+	model_held_free(h);
+	detail_set(record, "bytes", pages * MODEL_PAGE_BYTES);
+	return 0;
+}
