@@ -16,7 +16,12 @@ fail() {
 }
 
 command -v qemu-system-x86_64 >/dev/null || { say "no qemu-system-x86_64"; exit 77; }
-"$program" kernel path 7.3 >/dev/null 2>&1 || { say "no kernel image 7.3"; exit 77; }
+"$program" kernel path 7.3 >/dev/null 2>"$work/err"
+case $? in
+0) ;;
+77) say "no kernel image 7.3"; exit 77 ;;
+*) fail "$program cannot look for a kernel" ;;
+esac
 
 # scenario NAME: the text on standard input, under a machine that all cases share.
 scenario() {
