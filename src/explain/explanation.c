@@ -447,15 +447,15 @@ static void note_damage(struct cl_explanation *x)
 static int nothing_found(const struct cl_explanation *x, struct cl_error *err)
 {
 	const struct evidence *e = &x->evidence;
-	const char *why = "it is not among what explain knows", *name = "the input";
+	const struct left_out *l = e->left_outs ? &e->left_out[0] : NULL;
+	const char *why = l ? l->text : "nothing that explain knows";
+	const char *name = "the input";
 
-	if (e->left_outs) {
-		why = e->left_out[0].text;
-		if (e->left_out[0].file >= 0)
-			name = e->file[e->left_out[0].file].name;
-	}
-	cl_error(err, -EINVAL, "no evidence in %s: %s",
-		 e->files == 1 || e->left_outs ? name : "the input", why);
+	if (l && l->file >= 0)
+		name = e->file[l->file].name;
+	else if (e->files == 1)
+		name = e->file[0].name;
+	cl_error(err, -EINVAL, "no evidence in %s: %s", name, why);
 	return cl_error_hint(err, -EINVAL,
 			     "give a kernel log, files of /proc, traces or profiles as text; "
 			     "compactlab collect gathers them");

@@ -83,6 +83,7 @@ struct klog_zone {
 struct klog_frame {
 	char function[64];
 	char module[32];
+	bool doubtful; /* "? function": left over on the stack, or not */
 };
 
 /* Machine-wide counts in pages; UINT64_MAX where not printed. */
@@ -109,7 +110,7 @@ enum klog_count {
 	KLOG_COUNTS
 };
 
-#define KLOG_FRAMES 24
+#define KLOG_FRAMES 40
 
 struct klog_event {
 	enum klog_kind kind;

@@ -250,10 +250,10 @@ bool klog_zone_state_more(struct span text, struct klog_zone *z)
 {
 	struct klog_zone trial = *z;
 	struct state_seen seen = {0};
-	struct span s = text, word = text;
+	struct span s = text, rest = text, word;
 
 	/* It begins with a field; "Node 0 ..." and "lowmem_reserve[]:" do not. */
-	if (!span_word(&word, &word) || !span_find(word, ":") || span_starts(word, "lowmem") ||
+	if (!span_word(&rest, &word) || !span_find(word, ":") || span_starts(word, "lowmem") ||
 	    span_starts(word, "Node"))
 		return false;
 	take_fields(&s, &trial, &seen);

@@ -285,7 +285,7 @@ static bool take_date(struct span *s, struct klog_prefix *p)
  */
 static bool take_tag(struct span *s, struct klog_prefix *p)
 {
-	struct span head = *s, host;
+	struct span head = *s, before, host;
 	const char *at;
 	size_t n;
 
@@ -303,8 +303,8 @@ static bool take_tag(struct span *s, struct klog_prefix *p)
 	for (size_t i = 0; i < n; i++)
 		if (strchr("=(;\"", head.at[i]))
 			return false;
-	host = span_of(head.at, n);
-	if (span_word(&host, &host) && host.length)
+	before = span_of(head.at, n);
+	if (span_word(&before, &host))
 		p->host = host;
 	n = (size_t)((char *)memchr(at, ':', s->length - (size_t)(at - s->at)) - s->at) + 1;
 	advance(s, n);
@@ -346,5 +346,6 @@ struct span klog_strip(struct span line, struct klog_prefix *p)
 		}
 		break;
 	}
+	span_blanks(&line);
 	return line;
 }

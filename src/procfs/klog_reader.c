@@ -83,12 +83,27 @@ static bool worth_keeping(const struct klog_event *e)
 	return false;
 }
 
+/* Without frame pointers every function is doubtful; beside sure ones, they are left out. */
+static void drop_doubtful(struct klog_event *e)
+{
+	unsigned sure = 0, kept = 0;
+
+	for (unsigned i = 0; i < e->frames; i++)
+		sure += !e->frame[i].doubtful;
+	for (unsigned i = 0; i < e->frames && sure; i++)
+		if (!e->frame[i].doubtful)
+			e->frame[kept++] = e->frame[i];
+	if (sure)
+		e->frames = kept;
+}
+
 static void finish(struct klog_reader *r, struct klog_event *e)
 {
 	if (!e->kernel[0] && r->kernel[0]) {
 		memcpy(e->kernel, r->kernel, sizeof(e->kernel));
 		e->version = r->version;
 	}
+	drop_doubtful(e);
 	if (e->has_gfp && !e->gfp_named)
 		e->gfp = gfp_from_mask(e->gfp_mask, e->version);
 	for (unsigned i = 0; i < e->frames; i++) {
@@ -487,10 +502,9 @@ static bool stack_line(struct context *c, struct span s)
 		c->past_interrupt = taken = true;
 	if (!klog_frame(s, &f))
 		return taken;
-	/* "? function": left over on the stack. */
-	if (c->past_interrupt || c->e->frames == KLOG_FRAMES || span_find(s, " ? ") ||
-	    span_starts(s, "? "))
+	if (c->past_interrupt || c->e->frames == KLOG_FRAMES)
 		return true;
+	f.doubtful = span_find(s, " ? ") || span_starts(s, "? ");
 	c->e->frame[c->e->frames++] = f;
 	return true;
 }
