@@ -229,6 +229,14 @@ void khugepaged_settings_changed(struct model *m)
 	k->enabled = wanted;
 }
 
+/* Mirrors thp_vma_allowable_order(TVA_KHUGEPAGED); the range is looked at later. */
+static bool collapse_allowed(const struct model *m, const struct region *r)
+{
+	uint32_t first = -r->first_slot & (SLOT_GROUP - 1);
+
+	return first < r->nr_slots && thp_fault_orders(m, r, first) >> PMD_ORDER & 1;
+}
+
 /* The next range of the cursor, going around once at most. False: there is nothing to look at. */
 static bool khugepaged_next(struct model *m, struct khugepaged *k, uint64_t *index)
 {
@@ -240,7 +248,8 @@ static bool khugepaged_next(struct model *m, struct khugepaged *k, uint64_t *ind
 			k->group = 0;
 		}
 		r = &m->own.region[k->region.v];
-		if (r->kind == REGION_ANON && r->nr_pages) {
+		/* Mappings that may not have huge pages are passed over at no cost. */
+		if (r->kind == REGION_ANON && r->nr_pages && collapse_allowed(m, r)) {
 			uint32_t first = (r->first_slot + SLOT_GROUP - 1) & ~(SLOT_GROUP - 1);
 
 			*index = first - r->first_slot + (uint64_t)k->group * SLOT_GROUP;
