@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* Background compaction: requests, rounds, timers, the proactive kind. */
+#include "harness.h"
+
+#include "model/compact.h"
+#include "model/defer.h"
+#include "model/kcompactd.h"
+#include "model/memmap.h"
+
+#define MS 1000000ull
+
+static struct model *m;
+static struct zone *z;
+static struct node *n;
+
+static void make(uint32_t proactiveness, const char *pattern)
+{
+	struct model_config c = quiet_config(PROFILE_C, 32 * PAGEBLOCK_PAGES);
+
+	c.daemons = true;
+	c.sysctl.compaction_proactiveness = proactiveness;
+	m = machine_make(&c);
+	z = &m->zone[0];
+	n = &m->node[0];
+	lay_begin(m);
+	for (uint32_t b = 1; b <= 32; b++)
+		lay(m, b * PAGEBLOCK_PAGES, pattern);
+	lay_end(m);
+}
+
+static void test_a_request_makes_a_chunk_and_is_forgotten(void **state)
+{
+	struct recorded wake;
+
+	(void)state;
+	make(0, "256(fA)");
+	record(m, &wake, TRACE_KCOMPACTD_WAKE);
+	kcompactd_wake(m, n, 9, ZONE_NORMAL);
+	assert_int_equal(n->kcompactd.state, DAEMON_RUNNING);
+	model_sleep(m, 100 * MS);
+	record_stop(m);
+	assert_int_equal(wake.nr, 1);
+	assert_int_equal(wake.ev[0].order, 9);
+	assert_int_equal(counter(m, VM_COMPACT_DAEMON_WAKE), 1);
+	assert_true(z->nr_chunks[9] + z->nr_chunks[10] > 0);
+	assert_int_equal(counter(m, VM_COMPACT_DAEMON_MIGRATE_SCANNED),
+			 counter(m, VM_COMPACT_MIGRATE_SCANNED));
+	assert_int_equal(counter(m, VM_COMPACT_DAEMON_FREE_SCANNED),
+			 counter(m, VM_COMPACT_FREE_SCANNED));
+	assert_int_equal(n->kcompactd.max_order, 0);
+	assert_int_equal(n->kcompactd.state, DAEMON_SLEEPING);
+	assert_int_equal(z->defer[DEFER_SHARED].order_failed, 10);
+	assert_int_equal(counter(m, VM_COMPACT_STALL), 0);
+	machine_end(m);
+}
+
+static void test_order_zero_is_no_request(void **state)
+{
+	(void)state;
+	make(0, "256(fA)");
+	kcompactd_wake(m, n, 0, ZONE_NORMAL);
+	assert_int_equal(n->kcompactd.state, DAEMON_SLEEPING);
+	assert_int_equal(n->kcompactd.max_order, 0);
+	machine_end(m);
+}
+
+static void test_a_refused_request_stays_and_the_timer_looks_at_it(void **state)
+{
+	(void)state;
+	/* Whole free blocks: nothing to do now. */
+	make(20, "512f");
+	kcompactd_wake(m, n, 9, ZONE_NORMAL);
+	assert_int_equal(n->kcompactd.state, DAEMON_SLEEPING);
+	assert_int_equal(n->kcompactd.max_order, 9);
+	model_sleep(m, 499 * MS);
+	assert_int_equal(counter(m, VM_COMPACT_DAEMON_WAKE), 0);
+	model_sleep(m, 2 * MS);
+	assert_int_equal(counter(m, VM_COMPACT_DAEMON_WAKE), 1);
+	assert_int_equal(n->kcompactd.max_order, 0);
+	machine_end(m);
+	/* Without proactiveness there is no timer. */
+	make(0, "512f");
+	kcompactd_wake(m, n, 9, ZONE_NORMAL);
+	model_sleep(m, 5000 * MS);
+	assert_int_equal(counter(m, VM_COMPACT_DAEMON_WAKE), 0);
+	assert_int_equal(n->kcompactd.max_order, 9);
+	machine_end(m);
+}
+
+static void test_failures_defer_as_sync_failures_do(void **state)
+{
+	(void)state;
+	make(0, "256(fP)");
+	kcompactd_wake(m, n, 9, ZONE_NORMAL);
+	model_sleep(m, 100 * MS);
+	assert_int_equal(z->defer[DEFER_SHARED].shift, 1);
+	assert_int_equal(z->defer[DEFER_SHARED].considered, 0);
+	/* The end was reached, but no direct run asks for the marks to be cleared. */
+	assert_false(z->blockskip_flush);
+	assert_true(memmap_skip(m, 2 * PAGEBLOCK_PAGES));
+	kcompactd_wake(m, n, 9, ZONE_NORMAL);
+	model_sleep(m, 100 * MS);
+	/* A round, in which the zone was deferred. */
+	assert_int_equal(counter(m, VM_COMPACT_DAEMON_WAKE), 2);
+	assert_int_equal(z->defer[DEFER_SHARED].considered, 1);
+	assert_int_equal(z->defer[DEFER_SHARED].shift, 1);
+	machine_end(m);
+}
+
+static void test_any_type_of_chunk_satisfies_the_daemon(void **state)
+{
+	struct recorded finished;
+
+	(void)state;
+	make(0, "256(fA)");
+	record(m, &finished, TRACE_COMPACT_FINISHED);
+	kcompactd_wake(m, n, 3, ZONE_NORMAL);
+	model_sleep(m, 100 * MS);
+	record_stop(m);
+	assert_true(finished.nr >= 2);
+	assert_int_equal(finished.ev[finished.nr - 1].ret, COMPACT_SUCCESS);
+	machine_end(m);
+}
+
+static void
+test_proactive_compaction_starts_above_the_high_mark_and_stops_at_the_low_one(void **state)
+{
+	(void)state;
+	make(20, "256(fA)");
+	assert_int_equal(compact_score_zone(m, z), 100);
+	assert_true(compact_score_node(m, n) > 90);
+	model_sleep(m, 499 * MS);
+	assert_int_equal(counter(m, VM_COMPACT_MIGRATE_SCANNED), 0);
+	model_sleep(m, 300 * MS);
+	assert_true(compact_score_zone(m, z) <= 80);
+	assert_true(compact_score_zone(m, z) > 60);
+	assert_true(counter(m, VM_COMPACT_DAEMON_MIGRATE_SCANNED) > 0);
+	/* No work was requested, so no wake is counted. */
+	assert_int_equal(counter(m, VM_COMPACT_DAEMON_WAKE), 0);
+	machine_end(m);
+}
+
+static void test_a_proactive_run_in_vain_waits_32_seconds(void **state)
+{
+	int64_t once;
+
+	(void)state;
+	make(20, "256(fP)");
+	model_sleep(m, 600 * MS);
+	once = counter(m, VM_COMPACT_DAEMON_MIGRATE_SCANNED);
+	assert_true(once > 0);
+	model_sleep(m, 31800 * MS);
+	assert_int_equal(counter(m, VM_COMPACT_DAEMON_MIGRATE_SCANNED), once);
+	model_sleep(m, 400 * MS);
+	assert_int_equal(counter(m, VM_COMPACT_DAEMON_MIGRATE_SCANNED), 2 * once);
+	machine_end(m);
+}
+
+static void test_writing_proactiveness_checks_at_once(void **state)
+{
+	(void)state;
+	make(0, "256(fA)");
+	model_sleep(m, 2000 * MS);
+	assert_int_equal(counter(m, VM_COMPACT_MIGRATE_SCANNED), 0);
+	assert_int_equal(model_set(m, "vm.compaction_proactiveness", "20"), 0);
+	model_sleep(m, 100 * MS);
+	assert_true(counter(m, VM_COMPACT_MIGRATE_SCANNED) > 0);
+	assert_false(n->kcompactd.proactive_trigger);
+	machine_end(m);
+}
+
+static void test_the_daemon_asks_for_whole_blocks_under_defrag_mode(void **state)
+{
+	(void)state;
+	make(0, "256(fA)");
+	m->sysctl.defrag_mode = true;
+	kcompactd_wake(m, n, 9, ZONE_NORMAL);
+	model_sleep(m, 500 * MS);
+	/* One chunk was enough before; now it goes on until whole blocks reach the high mark. */
+	assert_true(z->stat[VM_NR_FREE_PAGES_BLOCKS] > (int64_t)zone_wmark(z, WMARK_HIGH));
+	machine_end(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_request_makes_a_chunk_and_is_forgotten),
+		cmocka_unit_test(test_order_zero_is_no_request),
+		cmocka_unit_test(test_a_refused_request_stays_and_the_timer_looks_at_it),
+		cmocka_unit_test(test_failures_defer_as_sync_failures_do),
+		cmocka_unit_test(test_any_type_of_chunk_satisfies_the_daemon),
+		cmocka_unit_test(
+			test_proactive_compaction_starts_above_the_high_mark_and_stops_at_the_low_one),
+		cmocka_unit_test(test_a_proactive_run_in_vain_waits_32_seconds),
+		cmocka_unit_test(test_writing_proactiveness_checks_at_once),
+		cmocka_unit_test(test_the_daemon_asks_for_whole_blocks_under_defrag_mode),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
