@@ -242,6 +242,7 @@ struct fault_result thp_fault(struct model *m, region_id region, uint64_t index,
 	uint32_t slot = r->first_slot + (uint32_t)index;
 	uint32_t orders = thp_fault_orders(m, r, index);
 	unsigned order;
+	bool swapped;
 	pfn_t head;
 
 	check(r->kind == REGION_ANON && owner_page(m, r, index) == PFN_NONE);
@@ -258,7 +259,15 @@ struct fault_result thp_fault(struct model *m, region_id region, uint64_t index,
 		return none;
 	if (!write)
 		return (struct fault_result){.zero_page = true};
+	swapped = m->own.pfn[slot] & SLOT_SWAP;
 	owner_forget_swap(m, (slot_t){slot});
+	if (swapped) {
+		/* Mirrors do_swap_page(): the page comes back alone. */
+		stat_event(m, VM_PGMAJFAULT, 1);
+		stat_event(m, VM_PSWPIN, 1);
+		clock_charge(m, COST_DISK_READ_PAGE, 1);
+		orders = 0;
+	}
 	head = thp_alloc_anon(m, r, index, orders & ~(1u << PMD_ORDER), &order);
 	if (head == PFN_NONE)
 		return none;
