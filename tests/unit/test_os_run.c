@@ -532,6 +532,8 @@ static void after_sigkill_settings_traces_and_memory_are_gone(void **state)
 	traced = has_instance(runner);
 	nap_ms(100);
 
+	/* A worker that does not listen has to go as well. */
+	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(kill(runner, SIGKILL), 0);
 	waitpid(runner, NULL, 0);
 	for (int i = 0; i < 200; i++) {
