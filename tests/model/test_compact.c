@@ -211,9 +211,9 @@ static void test_marks_of_proactive_compaction(void **state)
 /* 200 pages in the first block, many in the second, targets in single pages at the top. */
 static void test_a_captured_page_is_noticed_after_the_next_batch(void **state)
 {
-	static const char *const layout[] = {"200A312f", "64A448K", "512K",   "512K", FILL,
-					     FILL,       FILL,      FILL,     FILL,   FILL,
-					     FILL,       FILL,      "256(fK)"};
+	static const char *const layout[] = {"200A312f", "64A448K", "512K",    "512K", FILL,
+					     FILL,       FILL,      FILL,      FILL,   FILL,
+					     FILL,       FILL,      "256(fK)", NULL};
 	struct recorded moved;
 	uint64_t free_before;
 	pfn_t page;
@@ -243,9 +243,9 @@ static void test_a_captured_page_is_noticed_after_the_next_batch(void **state)
 
 static void test_a_whole_block_is_made_without_pcp_lists_and_found_on_the_free_list(void **state)
 {
-	static const char *const layout[] = {"200A312f", "64A448K", "512K",   "512K", FILL,
-					     FILL,       FILL,      FILL,     FILL,   FILL,
-					     FILL,       FILL,      "256(fK)"};
+	static const char *const layout[] = {"200A312f", "64A448K", "512K",    "512K", FILL,
+					     FILL,       FILL,      FILL,      FILL,   FILL,
+					     FILL,       FILL,      "256(fK)", NULL};
 	pfn_t page;
 
 	(void)state;
