@@ -148,28 +148,6 @@ int exec_wait(struct exec *x, struct worker *w, uint64_t timeout_ns, bool fillin
 
 /* ---- the run ------------------------------------------------------------------------------ */
 
-static void note_restored(struct exec *x, json_t *restored)
-{
-	char *text = format("settings put back:"), name[512];
-	const char *path, *comma = "";
-	json_t *value;
-
-	json_object_foreach(restored, path, value) {
-		char *more = NULL;
-
-		if (text)
-			more = format("%s%s %s = %s", text, comma,
-				      setting_name(path, name, sizeof(name)),
-				      json_string_value(value));
-		free(text);
-		text = more;
-		comma = ",";
-	}
-	if (text && json_object_size(restored))
-		exec_note(x, text);
-	free(text);
-}
-
 /*
  * A killed worker's rings are taken down by a kernel thread some time later, and its memory is
  * not free before.
@@ -183,10 +161,12 @@ static void wait_for_pins(const struct exec *x)
 	}
 }
 
-/* End the workers, then let the watchdog put back what was changed. */
+/*
+ * End the workers, then let the watchdog put back what was changed. A machine that is not as
+ * it was is an error of the run, however well the run went.
+ */
 static int clean_up(struct exec *x, int r, struct cl_error *err)
 {
-	json_t *restored = json_object();
 	struct cl_error late;
 	int back = 0;
 
@@ -196,9 +176,7 @@ static int clean_up(struct exec *x, int r, struct cl_error *err)
 	wait_for_pins(x);
 	trace_close(x->trace);
 	if (x->dog)
-		back = watchdog_finish(x->dog, restored, &late);
-	note_restored(x, restored);
-	json_decref(restored);
+		back = watchdog_finish(x->dog, x->restored, &late);
 	if (back && !r && err)
 		*err = late;
 	else if (back && err && strlen(err->hint) + strlen(late.what) + 8 < sizeof(err->hint))
@@ -238,6 +216,7 @@ int os_run(const struct os_run *run, json_t **record, struct cl_error *err)
 	x.worker = calloc(run->plan->steps + 1, sizeof(struct worker *));
 	x.steps = json_array();
 	x.notes = json_array();
+	x.restored = json_object();
 	trace_fd = trace_root();
 	r = x.worker ? 0 : cl_error(err, -ENOMEM, "out of memory");
 	if (!r)
@@ -248,14 +227,16 @@ int os_run(const struct os_run *run, json_t **record, struct cl_error *err)
 	if (trace_fd >= 0)
 		close(trace_fd);
 	if (!r) {
-		*record = json_pack("{s:o, s:I, s:b, s:n, s:o, s:O, s:O}", "kernel",
+		*record = json_pack("{s:o, s:I, s:b, s:n, s:o, s:O, s:O, s:O}", "kernel",
 				    evidence_kernel(), "wall_ns", (json_int_t)(now_ns() - start),
-				    "simulated", 0, "state_hash", "evidence", evidence, "notes",
-				    x.notes, "steps", x.steps);
+				    "simulated", 0, "state_hash", "evidence", evidence,
+				    "settings_restored", x.restored, "notes", x.notes, "steps",
+				    x.steps);
 		if (!*record)
 			r = cl_error(err, -ENOMEM, "out of memory");
 	}
 	json_decref(x.steps);
 	json_decref(x.notes);
+	json_decref(x.restored);
 	return r;
 }

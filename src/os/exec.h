@@ -23,6 +23,7 @@ struct exec {
 	uint64_t oom_kills;     /* when the step began */
 	uint64_t drained_ns;    /* when the trace was read last */
 	json_t *steps, *notes;
+	json_t *restored; /* {path: value} of the settings that were put back */
 };
 
 /* Run step i and add its record. Errors name the step, the file and the line. */

@@ -31,7 +31,7 @@ int os_probe(const struct os_run *run, struct cl_error *err);
 /*
  * Apply the settings, run the steps, put every setting back (a watchdog process
  * does, so it also happens when this process is killed), release all memory.
- * *record: kernel, wall_ns, evidence, steps. Null where something could not be
+ * *record: kernel, wall_ns, evidence, settings_restored, steps. Null where something could not be
  * measured, with the reason in "notes".
  */
 int os_run(const struct os_run *run, json_t **record, struct cl_error *err);

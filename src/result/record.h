@@ -18,6 +18,9 @@
  *   evidence          {"machine": "virtual"|"bare", "hypervisor": name or null,
  *                      "cpus": n, "nodes": [{"node": 0, "bytes": n}, ...],
  *                      "accelerator": "kvm"|"tcg"|null, "thp": {"enabled": s, "defrag": s}}
+ *   settings_restored {path: value, ...} of the settings that the run had changed and that were
+ *                     put back at its end, {} when none was; absent where nothing is to be
+ *                     put back (model). One that cannot be put back is an error of the run.
  *   notes             [text, ...] anything a reader must know (what was not measured and why)
  *   steps             [step, ...] in order
  *

@@ -217,6 +217,30 @@ static void every_other_kind_of_step_works(void **state)
 				"501");
 }
 
+static void what_was_put_back_is_in_the_record_and_in_no_note(void **state)
+{
+	static const char text[] = "[step knob]\nkind = set\nvm.extfrag_threshold = 501\n";
+	static const char path[] = "/proc/sys/vm/extfrag_threshold";
+	char before[64];
+	json_t *r, *restored, *note;
+	size_t i;
+
+	(void)state;
+	word_of(path, before, sizeof(before));
+	r = run_well(text);
+	restored = json_object_get(r, "settings_restored");
+	assert_int_equal(json_object_size(restored), 1);
+	assert_string_equal(json_string_value(json_object_get(restored, path)), before);
+	json_array_foreach(json_object_get(r, "notes"), i, note)
+		assert_null(strstr(json_string_value(note), "put back"));
+	json_decref(r);
+
+	r = run_well("[step nap]\nkind = sleep\ntime = 1ms\n");
+	assert_int_equal(json_object_size(json_object_get(r, "settings_restored")), 0);
+	assert_true(json_is_object(json_object_get(r, "settings_restored")));
+	json_decref(r);
+}
+
 /* ---- what cannot be done ------------------------------------------------------------------ */
 
 static void a_node_that_is_not_there_is_told(void **state)
@@ -557,6 +581,7 @@ int main(void)
 		cmocka_unit_test(compaction_is_timed_and_what_was_not_traced_is_null),
 		cmocka_unit_test(repeats_are_summed_and_the_last_is_shown),
 		cmocka_unit_test(every_other_kind_of_step_works),
+		cmocka_unit_test(what_was_put_back_is_in_the_record_and_in_no_note),
 		cmocka_unit_test(a_node_that_is_not_there_is_told),
 		cmocka_unit_test(a_deferral_that_was_not_reached_is_an_error),
 		cmocka_unit_test(text_that_is_too_long_or_no_text_is_an_error),
