@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain/evidence.h"
+#include "explain/keyword.h"
 #include "explain/requester.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -46,6 +47,7 @@ void evidence_free(struct evidence *e)
 		klog_event_free(e->event[i].log);
 	for (unsigned i = 0; i < e->documents; i++)
 		document_free(&e->document[i]);
+	keywords_free(e->keywords);
 	for (unsigned i = 0; i < e->raws; i++)
 		free(e->raw_line[i].text);
 	free(e->raw_line);

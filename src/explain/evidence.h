@@ -147,6 +147,7 @@ struct raw_line {
 
 struct evidence {
 	bool raw;
+	struct keywords *keywords; /* made for the first file, for all of them */
 	unsigned raws;
 	struct raw_line *raw_line;
 	unsigned files;

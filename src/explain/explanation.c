@@ -477,6 +477,8 @@ int cl_explain_finish(struct cl_explanation *x, struct cl_error *err)
 		code = all_pools(x);
 	if (!code)
 		code = all_states(x, samples);
+	if (!code && !x->incidents) /* evidence, but none of anything that went wrong */
+		code = state_incident(x, NULL, NULL);
 	if (code)
 		return cl_error(err, code, "explaining: %s", strerror(-code));
 	drop_healthy(x);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain/keyword.h"
 #include "procfs/klog.h"
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,22 +75,40 @@ static const struct {
 	{"try_to_free_pages", KEYWORD_FUNCTION},
 };
 #define WORDS   (sizeof(words) / sizeof(words[0]))
-#define STATES  1100
+#define STATES  1200
+#define CLASSES 96 /* different characters in all words, and one for all others */
 #define NOWHERE UINT16_MAX
 
 struct keywords {
-	uint16_t next[STATES][256];
+	uint8_t class[256];
+	unsigned classes;
+	uint16_t next[STATES][CLASSES];
 	uint16_t fail[STATES];
 	unsigned set[STATES];
 	unsigned states;
 };
+
+/* Counts what the word needs; false when the tables are too small for it. */
+static bool measure(struct keywords *k, const char *word, size_t *letters)
+{
+	for (; *word; word++) {
+		uint8_t *class = &k->class[(unsigned char)*word];
+
+		++*letters;
+		if (!*class && k->classes == CLASSES)
+			return false;
+		if (!*class)
+			*class = (uint8_t)k->classes++;
+	}
+	return *letters < STATES;
+}
 
 static void add_word(struct keywords *k, const char *word, unsigned set)
 {
 	unsigned s = 0;
 
 	for (; *word; word++) {
-		uint16_t *to = &k->next[s][(unsigned char)*word];
+		uint16_t *to = &k->next[s][k->class[(unsigned char)*word]];
 
 		if (*to == NOWHERE)
 			*to = (uint16_t)k->states++;
@@ -104,7 +123,7 @@ static void link_states(struct keywords *k)
 	uint16_t queue[STATES];
 	unsigned head = 0, tail = 0;
 
-	for (unsigned c = 0; c < 256; c++) {
+	for (unsigned c = 0; c < k->classes; c++) {
 		uint16_t *to = &k->next[0][c];
 
 		if (*to == NOWHERE)
@@ -116,7 +135,7 @@ static void link_states(struct keywords *k)
 		uint16_t s = queue[head++];
 
 		k->set[s] |= k->set[k->fail[s]];
-		for (unsigned c = 0; c < 256; c++) {
+		for (unsigned c = 0; c < k->classes; c++) {
 			uint16_t *to = &k->next[s][c];
 
 			if (*to == NOWHERE) {
@@ -131,18 +150,20 @@ static void link_states(struct keywords *k)
 
 struct keywords *keywords_new(void)
 {
-	struct keywords *k = malloc(sizeof(*k));
+	struct keywords *k = calloc(1, sizeof(*k));
 	size_t letters = 1;
+	bool fits = k != NULL;
 
-	for (size_t i = 0; i < WORDS; i++)
-		letters += strlen(words[i].word);
-	for (size_t i = 0; klog_begin_words[i]; i++)
-		letters += strlen(klog_begin_words[i]);
-	if (!k || letters > STATES) {
+	if (k)
+		k->classes = 1; /* 0 is of all characters that no word has */
+	for (size_t i = 0; i < WORDS && fits; i++)
+		fits = measure(k, words[i].word, &letters);
+	for (size_t i = 0; klog_begin_words[i] && fits; i++)
+		fits = measure(k, klog_begin_words[i], &letters);
+	if (!fits) {
 		free(k);
 		return NULL;
 	}
-	memset(k, 0, sizeof(*k));
 	memset(k->next, 0xff, sizeof(k->next));
 	k->states = 1;
 	for (size_t i = 0; i < WORDS; i++)
@@ -163,7 +184,7 @@ unsigned keywords_in(const struct keywords *k, const char *text, size_t length)
 	unsigned s = 0, set = 0;
 
 	for (size_t i = 0; i < length; i++) {
-		s = k->next[s][(unsigned char)text[i]];
+		s = k->next[s][k->class[(unsigned char)text[i]]];
 		set |= k->set[s];
 	}
 	return set;

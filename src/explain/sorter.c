@@ -16,7 +16,7 @@ struct sorter {
 	struct evidence *e;
 	int file;
 	int line;
-	struct keywords *keywords;
+	const struct keywords *keywords;
 	struct klog_reader *log;
 	int log_until; /* lines up to here may belong to an open report */
 	/* the table that is open */
@@ -52,7 +52,9 @@ struct sorter *sorter_new(struct evidence *e, int file)
 		return NULL;
 	s->e = e;
 	s->file = file;
-	s->keywords = keywords_new();
+	if (!e->keywords)
+		e->keywords = keywords_new();
+	s->keywords = e->keywords;
 	s->log = klog_reader_new(log_event, s);
 	s->part = malloc(LINE_MOST);
 	if (!s->keywords || !s->log || !s->part) {
@@ -66,7 +68,6 @@ void sorter_free(struct sorter *s)
 {
 	if (!s)
 		return;
-	keywords_free(s->keywords);
 	klog_reader_free(s->log);
 	free(s->part);
 	free(s->text);
