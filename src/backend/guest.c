@@ -421,6 +421,7 @@ static int guest_run(const struct backend_run *run, json_t **record, struct cl_e
 				   .console = -1,
 				   .disk = -1,
 				   .step = run->step,
+				   .stopped = run->stopped,
 				   .arg = run->arg}};
 	int r = qemu_find(program, sizeof(program), err), kept;
 

@@ -277,6 +277,8 @@ static void child_exec(const struct qemu *q, char **argv, pid_t parent, int wire
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(126);
+	/* A Ctrl-C is for the runner alone, which ends us and says so. */
+	setpgid(0, 0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	dup2(null, 0);
@@ -415,6 +417,10 @@ static bool over(struct watch *w)
 
 	if (w->out->end == QEMU_BROKEN)
 		return true;
+	if (w->q->stopped && w->q->stopped(w->q->arg)) {
+		w->out->end = QEMU_STOPPED;
+		return true;
+	}
 	if (now >= w->deadline) {
 		w->out->end = QEMU_TIMEOUT;
 		return true;
@@ -462,7 +468,7 @@ int qemu_run(const struct qemu *q, struct qemu_outcome *out, struct cl_error *er
 	child_close(&c);
 	out->damaged = w.wire.damaged;
 	wire_free(&w.wire);
-	return 0;
+	return out->end == QEMU_STOPPED ? cl_error(err, -EINTR, "stopped") : 0;
 }
 
 void qemu_outcome_free(struct qemu_outcome *out)

@@ -23,6 +23,8 @@ struct qemu {
 	int initramfs, console, disk; /* descriptors; disk -1 for none */
 	/* Called with the name of each step that starts. May be NULL. */
 	void (*step)(void *arg, const char *step);
+	/* Asked all the time; once true, the guest is ended at once. May be NULL. */
+	bool (*stopped)(void *arg);
 	void *arg;
 };
 
@@ -37,7 +39,8 @@ enum qemu_end {
 	QEMU_ENDED,   /* by itself: power off, panic, or it could not start */
 	QEMU_TIMEOUT, /* the run's time was over */
 	QEMU_SILENT,  /* init did not say a word in QEMU_BOOT_TIMEOUT_NS */
-	QEMU_BROKEN   /* KVM gave up on the guest */
+	QEMU_BROKEN,  /* KVM gave up on the guest */
+	QEMU_STOPPED  /* the caller wanted no more */
 };
 
 struct qemu_outcome {
@@ -52,7 +55,10 @@ struct qemu_outcome {
 	unsigned damaged;
 };
 
-/* Start QEMU and see it through; it is gone when this returns. */
+/*
+ * Start QEMU and see it through; it is gone when this returns. -EINTR when it was stopped.
+ * Signals from the terminal do not reach it: it is for the caller to stop.
+ */
 int qemu_run(const struct qemu *q, struct qemu_outcome *out, struct cl_error *err);
 void qemu_outcome_free(struct qemu_outcome *out);
 #endif

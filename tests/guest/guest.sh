@@ -135,6 +135,36 @@ killed)
 	[ ! -d "/proc/$guest" ] || fail "QEMU outlived its runner"
 	[ -z "$(ls -A "$TMPDIR")" ] || fail "left behind in TMPDIR: $(ls -A "$TMPDIR")"
 	;;
+stopped)
+	# The signal goes to this program alone, not to its process group.
+	scenario stopped <<-'END'
+		disk = 64M
+		[step nap]
+		kind = sleep
+		time = 20min
+	END
+	"$program" run "$work/stopped.ini" --on guest --quiet --json "$work/records" \
+		>"$work/out" 2>"$work/err" &
+	runner=$!
+	guest=
+	for _ in $(seq 600); do
+		guest=$(pgrep -P "$runner" -f qemu-system) && break
+		sleep 0.1
+	done
+	[ -n "$guest" ] || fail "no guest was started"
+	sleep 1
+	before=$(date +%s%N)
+	kill -INT "$runner"
+	wait "$runner"
+	status=$?
+	took=$((($(date +%s%N) - before) / 1000000))
+	[ "$status" -eq 3 ] || fail "exit status $status where 3 was due"
+	says err 'stopped after 0 of 1 runs'
+	[ "$took" -lt 1000 ] || fail "it took $took ms to stop"
+	[ ! -d "/proc/$guest" ] || fail "QEMU outlived its runner"
+	[ -z "$(ls -A "$TMPDIR")" ] || fail "left behind in TMPDIR: $(ls -A "$TMPDIR")"
+	[ ! -s "$work/records" ] || fail "a record of a run that was stopped"
+	;;
 *)
 	fail "no case $case"
 	;;

@@ -6,11 +6,14 @@
 #include "test_backend.h"
 #include "backend/backend.h"
 #include "util/util.h"
+#include <signal.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static char place[64];
 static struct cl_scenario *scenario;
+static bool (*stopped)(void *arg); /* of the run; NULL: never */
 
 static const char scenario_text[] = "[experiment]\ntitle = t\n"
 				    "[machine]\nnodes = 64M\ncpus = 1\ntimeout = 20s\n"
@@ -43,6 +46,7 @@ static int tear_down(void **state)
 	(void)state;
 	cl_scenario_free(scenario);
 	scenario = NULL;
+	stopped = NULL;
 	return child_run(argv, NULL, NULL);
 }
 
@@ -50,7 +54,11 @@ static int tear_down(void **state)
 static int run(const char *script, json_t **record, struct cl_error *err)
 {
 	char *saved = strdup(getenv("PATH")), *path, *text, kernel[128];
-	struct backend_run r = {.scenario = scenario, .kernel = kernel, .keep_logs = place};
+	struct backend_run r = {.scenario = scenario,
+				.kernel = kernel,
+				.keep_logs = place,
+				.stopped = stopped,
+				.arg = place};
 	struct plan *plan;
 	int code;
 
@@ -208,6 +216,56 @@ static void emulator_that_fails_is_told_in_its_own_words(void **state)
 	      "the console ends with: [ 1.0] last words");
 }
 
+/* Once the stand-in has left the file "pid" in the place. */
+static bool once_it_runs(void *arg)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/pid", (const char *)arg);
+	return access(path, F_OK) == 0;
+}
+
+static void guest_that_is_stopped_is_gone_at_once(void **state)
+{
+	struct timespec start, end;
+	struct cl_error err = {0};
+	json_t *record;
+	char path[128], *text;
+
+	(void)state;
+	stopped = once_it_runs;
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	assert_int_equal(run("cd ${0%/*}; echo $$ >new; mv new pid; say hello x; say step nap;"
+			     "exec sleep 100",
+			     &record, &err),
+			 -EINTR);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	assert_string_equal(err.what, "stopped");
+	assert_true(end.tv_sec - start.tv_sec < 15);
+	snprintf(path, sizeof(path), "%s/pid", place);
+	assert_int_equal(file_read(path, &text, NULL), 0);
+	assert_int_equal(kill((pid_t)atoi(text), 0), -1);
+	assert_int_equal(errno, ESRCH);
+	free(text);
+}
+
+static void signals_for_the_runner_do_not_reach_the_guest(void **state)
+{
+	json_t *record, *group;
+
+	(void)state;
+	assert_int_equal(run("set -- $(cat /proc/$$/stat);"
+			     "say record \"{\\\"kernel\\\": {\\\"release\\\": \\\"" RELEASE
+			     "\\\"}, \\\"group\\\": $5, \\\"pid\\\": $$}\"; say end ''",
+			     &record, NULL),
+			 0);
+	group = json_object_get(record, "group");
+	assert_int_equal(json_integer_value(group),
+			 json_integer_value(json_object_get(record, "pid")));
+	assert_int_not_equal(json_integer_value(group), getpgrp());
+	json_decref(record);
+}
+
 static void policy_that_no_kernel_has_is_not_available(void **state)
 {
 	struct cl_error err;
@@ -267,6 +325,8 @@ int main(void)
 		CASE(error_of_a_step_is_passed_on_with_the_oom_kill),
 		CASE(kernel_that_stops_is_told_in_its_own_words),
 		CASE(emulator_that_fails_is_told_in_its_own_words),
+		CASE(guest_that_is_stopped_is_gone_at_once),
+		CASE(signals_for_the_runner_do_not_reach_the_guest),
 		CASE(policy_that_no_kernel_has_is_not_available),
 		CASE(guest_larger_than_the_host_is_not_available),
 	};
