@@ -259,6 +259,45 @@ pfn_t buddy_take(struct model *m, struct zone *z, unsigned order, enum migratety
 	return pfn;
 }
 
+/*
+ * Repeated smallest-first taking uses a chunk up from its start before it looks at another, and
+ * what it pushes on the way it pops again. So the pages of one chunk are handed out directly, and
+ * only what is left of the last chunk goes onto lists: lists that are empty, because no smaller
+ * chunk was there.
+ */
+uint32_t buddy_take_bulk(struct model *m, struct zone *z, unsigned order, enum migratetype type,
+			 uint32_t n, void (*add)(void *ctx, pfn_t pfn), void *ctx)
+{
+	uint32_t taken = 0;
+
+	while (taken < n) {
+		unsigned mask = z->avail[type] & ~0u << order;
+		unsigned high;
+		pfn_t pfn, end, at;
+
+		if (mask == 0)
+			break;
+		high = (unsigned)__builtin_ctz(mask);
+		pfn = buddy_list_pop(m, z, high, type);
+		end = pfn + (1u << high);
+		for (at = pfn; at < end && taken < n; at += 1u << order, taken++) {
+			memmap_set_held(m, at, order);
+			TRACE(m, PAGE_ALLOC_ZONE_LOCKED, .pfn = at, .order = (int)order,
+			      .migratetype = type,
+			      .percpu_refill = pcp_order_ok(m, order) && type < MIGRATE_PCPTYPES);
+			add(ctx, at);
+		}
+		while (at < end) {
+			unsigned rest = (unsigned)__builtin_ctz(at - pfn);
+
+			memmap_set_held(m, at, rest);
+			buddy_list_add(m, z, at, rest, type, false);
+			at += 1u << rest;
+		}
+	}
+	return taken;
+}
+
 void buddy_take_chunk(struct model *m, struct zone *z, pfn_t head)
 {
 	buddy_materialise(m, head);

@@ -179,14 +179,22 @@ uint32_t fallback_bulk(struct model *m, struct zone *z, unsigned order, enum mig
 		       void *ctx)
 {
 	enum rmqueue_mode mode = RMQUEUE_NORMAL;
-	uint32_t taken;
+	bool own_first = !(flags & ALLOC_CMA) || z->stat[VM_NR_FREE_CMA] == 0;
+	uint32_t taken = 0;
 
-	for (taken = 0; taken < n; taken++) {
-		pfn_t pfn = fallback_take(m, z, order, type, flags, &mode);
+	while (taken < n) {
+		pfn_t pfn;
 
+		if (mode == RMQUEUE_NORMAL && own_first) {
+			taken += buddy_take_bulk(m, z, order, type, n - taken, add, ctx);
+			if (taken == n)
+				break;
+		}
+		pfn = fallback_take(m, z, order, type, flags, &mode);
 		if (!pfn)
 			break;
 		add(ctx, pfn);
+		taken++;
 	}
 	return taken;
 }

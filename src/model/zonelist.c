@@ -82,15 +82,3 @@ void zonelist_build(struct model *m)
 		pages += m->zone[i].managed;
 	m->grouping_disabled = pages < types * PAGEBLOCK_PAGES;
 }
-
-int zonelist_next(const struct zonelist *zl, int from, enum zone_class class, nodemask_t mask)
-{
-	for (int i = from; i < zl->nr; i++) {
-		if (zl->ref[i].class > class)
-			continue;
-		if (mask != NODEMASK_NONE && !(mask >> zl->ref[i].node.v & 1))
-			continue;
-		return i;
-	}
-	return -1;
-}

@@ -107,6 +107,30 @@ static void op_take(int i)
 		hold(i, want, order);
 }
 
+static void bulk_add(void *ctx, pfn_t pfn)
+{
+	int i = *(int *)ctx;
+
+	hold(i, pfn, 0);
+}
+
+/* A refill: the same pages in the same order as one at a time. */
+static void op_take_bulk(int i)
+{
+	enum migratetype type = (enum migratetype)rng_below(&w.rng, MIGRATE_PCPTYPES);
+	uint32_t n = 1 + (uint32_t)rng_below(&w.rng, 100), first = w.nr_held[i], got;
+
+	got = buddy_take_bulk(w.m, &w.m->zone[i], 0, type, n, bulk_add, &i);
+	assert_int_equal(w.nr_held[i], first + got);
+	for (uint32_t k = 0; k < n; k++) {
+		pfn_t want = ref_take(&w.ref[i], 0, type);
+
+		assert_int_equal(k < got ? w.held[i][first + k].pfn : PFN_NONE, want);
+		if (!want)
+			break;
+	}
+}
+
 static void op_take_any(int i)
 {
 	unsigned order = random_order();
@@ -248,10 +272,12 @@ static void run(enum profile_id profile, uint64_t seed, uint64_t steps)
 		bool filling = step / 2000 % 2 == 0;
 		uint64_t dice = rng_below(&w.rng, 100);
 
-		if (w.nr_held[i] > HELD - 8 || dice < (filling ? 35 : 60))
+		if (w.nr_held[i] > HELD - 200 || dice < (filling ? 35 : 60))
 			op_free(i);
-		else if (dice < 75)
+		else if (dice < 73)
 			op_take_any(i);
+		else if (dice < 75)
+			op_take_bulk(i);
 		else if (dice < 85)
 			op_take(i);
 		else if (dice < 90)
