@@ -64,26 +64,6 @@ static void list_add(struct folio_list *l, pfn_t head)
 
 /* ---- one folio ---------------------------------------------------------------------------- */
 
-/* Gauges of the zone and node that go with a folio's flags; the others are owner_move()'s. */
-static void move_gauges(struct model *m, pfn_t src, pfn_t dst, unsigned order, uint8_t flags)
-{
-	struct zone *from = zone_of(m, src), *to = zone_of(m, dst);
-	int64_t pages = 1 << order;
-
-	if (from == to)
-		return;
-	if (flags & PGF_UNEVICTABLE) {
-		stat_zone(from, VM_NR_MLOCK, -pages);
-		stat_zone(to, VM_NR_MLOCK, pages);
-	}
-	if (PG_KIND(m->map.state[dst]) == PG_FILE && flags & PGF_DIRTY) {
-		stat_zone(from, VM_NR_ZONE_WRITE_PENDING, -pages);
-		stat_zone(to, VM_NR_ZONE_WRITE_PENDING, pages);
-		stat_node(&m->node[from->node.v], VM_NR_DIRTY, -pages);
-		stat_node(&m->node[to->node.v], VM_NR_DIRTY, pages);
-	}
-}
-
 /* Mirrors migrate_folio_move(). False: somebody else holds a reference at the freeze point. */
 static bool move_folio(struct model *m, pfn_t src, pfn_t dst)
 {
@@ -95,7 +75,6 @@ static bool move_folio(struct model *m, pfn_t src, pfn_t dst)
 	if (is_lru_kind(m, src)) {
 		lru_isolated_gone(m, src, order);
 		owner_move(m, src, dst);
-		move_gauges(m, src, dst, order, flags);
 		lru_add(m, dst);
 		if (flags & PGF_UNEVICTABLE)
 			lru_drain_local(m);
