@@ -20,6 +20,8 @@ struct cl_results; /* an ordered set of records; opaque */
 
 void cl_results_free(struct cl_results *r);
 unsigned cl_results_count(const struct cl_results *r);
+/* What was not run or failed, and why: so many lines, which the table prints below it. */
+unsigned cl_results_notes(const struct cl_results *r);
 /* Record i as one line of JSON without newline; the caller frees it. NULL without memory. */
 char *cl_results_json(const struct cl_results *r, unsigned i);
 

@@ -55,10 +55,13 @@ struct cl_run_options {
 /*
  * Run every planned combination. *out receives the records in plan order
  * (variant, then kernel, then repeat), also after an error: what completed is
- * not lost. Variants that this backend cannot run are noted in the results and
- * are an error (-EOPNOTSUPP) only when they were asked for by name or when none
- * is left. Thread-safe for different scenarios, except on the host backend, of
- * which one runs at a time.
+ * not lost. A run that fails does not stop the others: each failure is a note of
+ * the results, and the first in plan order is what is returned at the end. Only
+ * wrong input (-EINVAL), something not available here (-EOPNOTSUPP) and a stop
+ * (-EINTR) keep further runs from starting. Variants that this backend cannot
+ * run are noted in the results and are an error (-EOPNOTSUPP) only when they were
+ * asked for by name or when none is left. Thread-safe for different scenarios,
+ * except on the host backend, of which one runs at a time.
  */
 int cl_run(const struct cl_scenario *s, const struct cl_run_options *options,
 	   struct cl_results **out, struct cl_error *err);

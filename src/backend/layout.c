@@ -35,6 +35,16 @@ struct backend_run layout_run(const struct layout *l, const struct job *j)
 	};
 }
 
+char *layout_job_name(const struct layout *l, const struct job *j)
+{
+	char repeat[32] = "";
+
+	if (l->repeat > 1)
+		snprintf(repeat, sizeof(repeat), ", repeat %u", j->plan->repeat + 1);
+	return format("variant %s%s%s%s", j->variant, l->options->kernels ? ", kernel " : "",
+		      l->options->kernels ? j->kernel : "", repeat);
+}
+
 /* --- lists the user gave --- */
 
 /* Call `take` for every name of "a,b,c". */

@@ -43,6 +43,9 @@ void layout_free(struct layout *l);
  */
 int layout_probe(struct layout *l, struct cl_results *notes, struct cl_error *err);
 
+/* "variant b, kernel 6.12, repeat 2", with what tells it from the others. Caller frees. */
+char *layout_job_name(const struct layout *l, const struct job *j);
+
 /* How a backend sees a job; `step`, `stopped` and `arg` are the caller's. */
 struct backend_run layout_run(const struct layout *l, const struct job *j);
 #endif

@@ -23,7 +23,8 @@ struct pool {
 	pthread_mutex_t lock; /* of all below; jobs belong to their worker until done */
 	pthread_cond_t wake;
 	unsigned next, working, done;
-	bool failed;
+	bool failed; /* some job did */
+	bool ended;  /* no further job is to start */
 	struct event *first, **last;
 	atomic_bool stop;
 };
@@ -66,6 +67,15 @@ static bool on_stopped(void *arg)
 	return atomic_load(&w->pool->stop);
 }
 
+/*
+ * One run that fails does not take the others' results away. But wrong input and what is
+ * not available here would be the same for them, and after a stop nobody wants them.
+ */
+static bool ends_all(int result)
+{
+	return result == -EINTR || result == -EINVAL || result == -EOPNOTSUPP;
+}
+
 static void run_job(struct pool *p, struct job *j)
 {
 	struct worker_job w = {p, j};
@@ -88,7 +98,7 @@ static void *work(void *arg)
 	struct pool *p = arg;
 
 	pthread_mutex_lock(&p->lock);
-	while (p->next < p->layout->jobs && !p->failed && !atomic_load(&p->stop)) {
+	while (p->next < p->layout->jobs && !p->ended && !atomic_load(&p->stop)) {
 		struct job *j = &p->layout->job[p->next++];
 
 		post(p, j, "");
@@ -98,6 +108,7 @@ static void *work(void *arg)
 		j->done = true;
 		p->done++;
 		p->failed |= j->result != 0;
+		p->ended |= ends_all(j->result);
 		post(p, j, "");
 	}
 	p->working--;
@@ -282,21 +293,25 @@ static void attend(struct caller *c)
 		pthread_mutex_unlock(&p->lock);
 		catch_up(c, events, done);
 	}
-	/* After a failure: what completed behind the gap. */
+	/* After an end before the last job: what completed behind the gap. */
 	for (unsigned i = c->handed; i < p->layout->jobs; i++)
 		hand_record(c, &p->layout->job[i]);
 }
 
-/* "variant a, kernel k, repeat 2: what went wrong" */
+/* "variant a, kernel k, repeat 2: what went wrong; 1 more run failed" */
 static int job_error(const struct layout *l, const struct job *j, struct cl_error *err)
 {
-	char repeat[32] = "";
+	char *name = layout_job_name(l, j), others[64] = "";
+	unsigned more = 0;
 
-	if (l->repeat > 1)
-		snprintf(repeat, sizeof(repeat), ", repeat %u", j->plan->repeat + 1);
-	cl_error_at(err, j->result, j->err.file, j->err.line, "variant %s%s%s%s: %s", j->variant,
-		    l->options->kernels ? ", kernel " : "", l->options->kernels ? j->kernel : "",
-		    repeat, j->err.what);
+	for (const struct job *o = j + 1; o < l->job + l->jobs; o++)
+		more += o->done && o->result;
+	if (more)
+		snprintf(others, sizeof(others), "; %u more run%s failed", more,
+			 more == 1 ? "" : "s");
+	cl_error_at(err, j->result, j->err.file, j->err.line, "%s: %.800s%s",
+		    name ? name : j->variant, j->err.what, others);
+	free(name);
 	return *j->err.hint ? cl_error_hint(err, j->result, "%s", j->err.hint) : j->result;
 }
 

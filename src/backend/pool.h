@@ -8,9 +8,10 @@
 #include "backend/layout.h"
 
 /*
- * Run until all jobs are done, one failed or the caller wants no more. Records of
- * completed jobs stay in the layout. Returns the first failure in plan order,
- * -EINTR when stopped, or what options->record returned.
+ * Run until all jobs are done or the caller wants no more. A job that fails does not
+ * stop the others, unless with -EINTR, -EINVAL or -EOPNOTSUPP: then no further one
+ * starts. Records and errors stay in the layout. Returns the first failure in plan
+ * order, -EINTR when stopped, or what options->record returned.
  */
 int pool_run(struct layout *l, struct cl_error *err);
 

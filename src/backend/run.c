@@ -4,6 +4,7 @@
 #include "backend/pool.h"
 #include "scenario/option.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct cl_choice backends[] = {
@@ -50,14 +51,32 @@ int run_backend(const struct cl_run_options *options, const struct backend **out
 	return cl_error_hint(err, -EINVAL, "there are model, guest and host");
 }
 
-/* Records move from the layout into the results, in plan order. */
+/* What was stopped is told once, by the error. */
+static int note_failure(const struct layout *l, const struct job *j, struct cl_results *r)
+{
+	char *name = layout_job_name(l, j), text[2048];
+	int e = name ? results_note(r, "%s failed: %s", name,
+				    cl_error_text(&j->err, text, sizeof(text)))
+		     : -ENOMEM;
+
+	free(name);
+	return e;
+}
+
+/* Records move from the layout into the results, in plan order; failures become notes. */
 static int collect(struct layout *l, struct cl_results *r, struct cl_error *err)
 {
 	for (unsigned i = 0; i < l->jobs; i++) {
-		json_t *record = l->job[i].record;
+		struct job *j = &l->job[i];
+		json_t *record = j->record;
+		int e = 0;
 
-		l->job[i].record = NULL;
-		if (record && results_add(r, record))
+		j->record = NULL;
+		if (record)
+			e = results_add(r, record);
+		else if (j->done && j->result && j->result != -EINTR)
+			e = note_failure(l, j, r);
+		if (e)
 			return cl_error(err, -ENOMEM, "no memory for the records");
 	}
 	return 0;

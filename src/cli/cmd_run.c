@@ -265,22 +265,39 @@ static int print_checks(FILE *to, const struct request *request, const struct cl
 	return bad ? EXIT_FAILS : EXIT_HOLDS;
 }
 
-static int report(const struct request *request, const struct cl_results *results,
-		  const struct cl_scenario *s)
+/* Where tables go: not where records do. */
+static FILE *table_file(const struct request *request)
 {
-	bool records_on_stdout = request->json && !strcmp(request->json, "-");
-	FILE *to = records_on_stdout ? stderr : stdout;
+	return request->json && !strcmp(request->json, "-") ? stderr : stdout;
+}
+
+static int print_table(const struct request *request, const struct cl_results *results,
+		       const struct cl_scenario *s)
+{
+	FILE *to = table_file(request);
 	struct cl_table_options table = {
 		.all_counters = request->all,
 		.colour = cli_colour(to),
 		.width = cli_width(to),
 	};
 	struct cl_error err = {0};
-	int r = 0;
+	int r = cl_results_table(to, results, s, &table, &err);
 
-	if (!request->quiet)
-		r = cl_results_table(to, results, s, &table, &err);
-	return r ? cli_fail(r, &err) : print_checks(to, request, results, s);
+	return r ? cli_fail(r, &err) : EXIT_HOLDS;
+}
+
+static int report(const struct request *request, const struct cl_results *results,
+		  const struct cl_scenario *s)
+{
+	int status = request->quiet ? EXIT_HOLDS : print_table(request, results, s);
+
+	return status ? status : print_checks(table_file(request), request, results, s);
+}
+
+/* Without any record there is no table; the error that follows tells the first failure only. */
+static bool several_failed(int r, const struct cl_results *results)
+{
+	return r && r != -EOPNOTSUPP && cl_results_notes(results) > 1;
 }
 
 static int execute(struct request *request, const struct cl_scenario *s, struct session *session)
@@ -300,6 +317,8 @@ static int execute(struct request *request, const struct cl_scenario *s, struct 
 		progress_clear();
 	if (results && cl_results_count(results))
 		status = report(request, results, s);
+	else if (results && several_failed(r, results) && !request->quiet)
+		status = print_table(request, results, s);
 	if (r)
 		status = cli_fail(r, &err);
 	cl_results_free(results);
@@ -359,8 +378,8 @@ const struct command command_run = {
 		"whether the scenario's checks hold. A NAME without slash and .ini is looked for "
 		"in\n"
 		"./scenarios and among the installed scenarios.\n\n"
-		"Exit status: 0 all checks hold, 1 one does not, 2 wrong usage or scenario, 3 the\n"
-		"backend failed or was stopped, 77 the backend is not available here.",
+		"Exit status: 0 all checks hold, 1 one does not, 2 wrong usage or scenario, 3 a\n"
+		"run failed or was stopped, 77 the backend is not available here.",
 	.options = options,
 	.words = "@scenario",
 	.manual = "compactlab-run",

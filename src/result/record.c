@@ -60,6 +60,11 @@ int results_note(struct cl_results *r, const char *fmt, ...)
 	return 0;
 }
 
+unsigned cl_results_notes(const struct cl_results *r)
+{
+	return r->notes;
+}
+
 unsigned cl_results_count(const struct cl_results *r)
 {
 	return r->count;

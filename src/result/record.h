@@ -62,7 +62,7 @@ struct cl_results {
 	unsigned count, room;
 	json_t **record;
 	unsigned notes;
-	char **note; /* what was not run and why */
+	char **note; /* what was not run or failed, and why */
 };
 
 struct cl_results *results_new(void);

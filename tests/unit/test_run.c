@@ -34,6 +34,7 @@ static struct cl_scenario *scenario(const char *more)
 static struct {
 	const char *cannot;  /* variant whose probe says no */
 	const char *fails;   /* variant whose run fails */
+	int code;            /* how it fails, 0: -EIO */
 	const char *policy;  /* that the kernel names, or NULL */
 	bool slow_first;     /* the first run ends after the others */
 	bool waits_for_stop; /* a run ends only when told to */
@@ -76,7 +77,7 @@ static int fake_run(const struct backend_run *run, json_t **record, struct cl_er
 	if (fake.waits_for_stop)
 		return -EINTR;
 	if (fake.fails && !strcmp(fake.fails, run->plan->variant))
-		return cl_error(err, -EIO, "it broke");
+		return cl_error(err, fake.code ? fake.code : -EIO, "it broke");
 	*record = json_pack("{s:{s:s}, s:i, s:[{s:s}]}", "kernel", "release",
 			    run->kernel ? run->kernel : "7.3.4", "wall_ns", 5, "steps", "name",
 			    "populate");
@@ -327,7 +328,7 @@ static void nothing_left_to_run_is_not_available(void **state)
 	cl_scenario_free(s);
 }
 
-static void what_completed_before_a_failure_is_kept(void **state)
+static void a_run_that_fails_is_noted_and_the_others_run(void **state)
 {
 	struct told t = {0};
 	struct cl_run_options o = options_for(&t);
@@ -338,11 +339,62 @@ static void what_completed_before_a_failure_is_kept(void **state)
 	fake_reset();
 	fake.fails = "b";
 	assert_int_equal(run(&o, "", &r, &err), -EIO);
-	assert_string_equal(err.what, "variant b, repeat 1: it broke");
-	expect_order(r, "mainline 7.3.4/10 mainline 7.3.4/11 ");
-	assert_int_equal(t.count, 2);
-	assert_int_equal(fake.runs, 3);
+	assert_string_equal(err.what, "variant b, repeat 1: it broke; 1 more run failed");
+	expect_order(r, "mainline 7.3.4/10 mainline 7.3.4/11 c 7.3.4/10 c 7.3.4/11 ");
+	assert_int_equal(t.count, 4);
+	assert_int_equal(t.done, 6);
+	assert_int_equal(fake.runs, 6);
+	assert_int_equal(cl_results_notes(r), 2);
+	assert_string_equal(r->note[0], "variant b, repeat 1 failed: it broke");
+	assert_string_equal(r->note[1], "variant b, repeat 2 failed: it broke");
 	cl_results_free(r);
+}
+
+static void a_failure_names_the_kernel_where_several_run(void **state)
+{
+	struct told t = {0};
+	struct cl_run_options o = options_for(&t);
+	struct cl_results *r;
+	struct cl_error err = {0};
+
+	(void)state;
+	fake_reset();
+	fake.fails = "b";
+	o.variants = "b";
+	o.kernels = "7.3,6.12";
+	o.repeat = 1;
+	assert_int_equal(run(&o, "", &r, &err), -EIO);
+	assert_string_equal(err.what, "variant b, kernel 7.3: it broke; 1 more run failed");
+	assert_string_equal(r->note[1], "variant b, kernel 6.12 failed: it broke");
+	cl_results_free(r);
+}
+
+/* They would fail the others too, or nobody wants the others any more. */
+static void a_failure_of_the_input_or_of_the_place_starts_nothing_more(void **state)
+{
+	static const struct {
+		int code;
+		unsigned notes;
+	} cases[] = {{-EINVAL, 1}, {-EOPNOTSUPP, 1}, {-EINTR, 0}};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct told t = {0};
+		struct cl_run_options o = options_for(&t);
+		struct cl_results *r;
+		struct cl_error err = {0};
+
+		fake_reset();
+		fake.fails = "b";
+		fake.code = cases[i].code;
+		assert_int_equal(run(&o, "", &r, &err), cases[i].code);
+		assert_string_equal(err.what, "variant b, repeat 1: it broke");
+		expect_order(r, "mainline 7.3.4/10 mainline 7.3.4/11 ");
+		assert_int_equal(t.count, 2);
+		assert_int_equal(fake.runs, 3);
+		assert_int_equal(cl_results_notes(r), cases[i].notes);
+		cl_results_free(r);
+	}
 }
 
 static void records_behind_a_failure_are_kept_too(void **state)
@@ -500,7 +552,9 @@ int main(void)
 		cmocka_unit_test(a_variant_that_cannot_run_is_noted_and_the_others_run),
 		cmocka_unit_test(a_variant_asked_for_by_name_must_run),
 		cmocka_unit_test(nothing_left_to_run_is_not_available),
-		cmocka_unit_test(what_completed_before_a_failure_is_kept),
+		cmocka_unit_test(a_run_that_fails_is_noted_and_the_others_run),
+		cmocka_unit_test(a_failure_names_the_kernel_where_several_run),
+		cmocka_unit_test(a_failure_of_the_input_or_of_the_place_starts_nothing_more),
 		cmocka_unit_test(records_behind_a_failure_are_kept_too),
 		cmocka_unit_test(a_stop_reaches_the_backend_and_starts_nothing_more),
 		cmocka_unit_test(a_record_that_cannot_be_kept_stops_the_run),
