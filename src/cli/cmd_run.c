@@ -370,16 +370,15 @@ const struct command command_run = {
 	.name = "run",
 	.operands = "FILE|NAME",
 	.summary = "run a scenario and print its table and checks",
-	.about =
-		"Run a scenario: each variant, on each kernel, as often as asked for. Prints a "
-		"table\n"
-		"with a column a variant, the published figures beside it where there are any, "
-		"and\n"
-		"whether the scenario's checks hold. A NAME without slash and .ini is looked for "
-		"in\n"
-		"./scenarios and among the installed scenarios.\n\n"
-		"Exit status: 0 all checks hold, 1 one does not, 2 wrong usage or scenario, 3 a\n"
-		"run failed or was stopped, 77 the backend is not available here.",
+	.about = "Run a scenario: each variant, on each kernel, as often as asked for. Prints a "
+		 "table\n"
+		 "with a column a variant, the published figures beside it where there are any, "
+		 "and\n"
+		 "whether the scenario's checks hold. A NAME without slash and .ini is looked for "
+		 "in\n"
+		 "./scenarios and among the installed scenarios.\n\n"
+		 "Exit status: 0 all checks hold, 1 one does not, 2 wrong usage or scenario, 3 a\n"
+		 "run failed or was stopped, 77 the backend is not available here.",
 	.options = options,
 	.words = "@scenario",
 	.manual = "compactlab-run",
