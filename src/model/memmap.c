@@ -34,8 +34,11 @@ void memmap_add_zone(struct model *m, struct zone *z)
 	block_t last = block_of(z->end_pfn - 1);
 
 	memset(&m->map.zone_of_block[first.v], z->id.v, last.v - first.v + 1);
-	if (z->start_pfn % PAGEBLOCK_PAGES)
+	if (z->start_pfn % PAGEBLOCK_PAGES) {
 		memmap_reserve(m, block_start(first), z->start_pfn, PG_HOLE);
+		/* Its scan begins at the zone's start, which is a page: ZONE_DMA's first block is scanned. */
+		m->map.block[first.v].bits &= (uint8_t)~BLOCK_FOREIGN_END;
+	}
 	if (z->end_pfn % PAGEBLOCK_PAGES)
 		memmap_reserve(m, z->end_pfn, pb_end(z->end_pfn), PG_HOLE);
 }

@@ -417,6 +417,33 @@ static void test_which_blocks_are_sources(void **state)
 	assert_true(scan_migrate_suitable(m, cc, other));
 }
 
+static void test_the_short_first_block_of_a_zone_is_scanned(void **state)
+{
+	struct model_config c = quiet_config(PROFILE_C, 0);
+	struct compact_control *cc;
+
+	(void)state;
+	c.zone[0].class = ZONE_DMA;
+	c.zone[0].start_pfn = 1;
+	c.zone[0].spanned = 16 * PAGEBLOCK_PAGES - 1;
+	m = machine_make(&c);
+	z = &m->zone[0];
+	lay_begin(m);
+	lay(m, 1, "511K 512K");
+	lay_end(m);
+	cc = direct_cc(m, z, 9, MIGRATE_SYNC_LIGHT);
+	cc->migrate_pfn = z->start_pfn;
+	cc->free_pfn = 15 * PAGEBLOCK_PAGES;
+	cc->finish_block = true; /* as in the first turn of a zone that begins in block 0 */
+	assert_int_equal(scan_migrate_isolate(m, cc), ISOLATE_NONE);
+	assert_int_equal(cc->total_migrate_scanned, 511);
+	assert_int_equal(cc->migrate_pfn, PAGEBLOCK_PAGES);
+	assert_true(memmap_skip(m, 1));
+	/* The end of the next block, as for any other block. */
+	assert_int_equal(z->cached_migrate[1], 2 * PAGEBLOCK_PAGES);
+	machine_end(m);
+}
+
 int main(void)
 {
 #define ON_MACHINE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -444,6 +471,7 @@ int main(void)
 		cmocka_unit_test(test_when_the_fast_search_is_not_used),
 		cmocka_unit_test(test_the_fast_search_rotates_its_list),
 		ON_MACHINE(test_which_blocks_are_sources),
+		cmocka_unit_test(test_the_short_first_block_of_a_zone_is_scanned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
