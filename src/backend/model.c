@@ -60,8 +60,10 @@ static int make_tables(struct model_exec *x, struct cl_error *err)
 static int run_steps(struct model_exec *x, struct cl_error *err)
 {
 	const struct plan *p = x->plan;
-	int r = model_settings(x->m, &p->machine.settings, p->file, NULL, err);
+	int r = model_machine_age(x->m, err);
 
+	if (!r)
+		r = model_settings(x->m, &p->machine.settings, p->file, NULL, err);
 	x->pin_cache = slab_cache_new(x->m, "kmalloc-4k", PIN_TABLE_BYTES, false);
 	model_account_start(x);
 	for (unsigned i = 0; i < p->steps && !r; i++) {

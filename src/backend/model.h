@@ -66,6 +66,12 @@ struct model_effect {
 /* The machine of a plan; also checks the policy. -EINVAL, -EOPNOTSUPP. */
 int model_machine_config(const struct backend_run *run, struct model_config *config,
 			 struct cl_error *err);
+/*
+ * What has been running on the machine before the first step: kernel memory and slabs in places
+ * drawn by the seed, some of it freed again. No two boots are alike. No page cache: a guest whose
+ * root is in its kernel image has next to none.
+ */
+int model_machine_age(struct model *m, struct cl_error *err);
 /* "vm.swappiness" as sysctl_write() wants it; 0, -EINVAL. */
 int model_setting_name(const char *name, char *out, size_t size);
 /* Applies settings and verifies them; `into` (may be NULL) gets {name: {from, to}}. */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "model/policy.h"
+#include "model/rng.h"
+#include "model/slab.h"
 #include "model/sysctl.h"
 #include "util/util.h"
 
@@ -93,6 +95,83 @@ int model_machine_config(const struct backend_run *run, struct model_config *con
 	config->max_tasks = count_tasks(p);
 	config->max_multi_pins = MOST_MULTI_PINS;
 	return 0;
+}
+
+/* ---- its past ----------------------------------------------------------------------------- */
+
+/* What an idle system holds on its first node, and a third of that on each other. */
+#define AGE_PAGES (64u << 8)
+#define AGE_SHARE 16u /* but no more than this part of the memory */
+
+struct past {
+	struct model *m;
+	struct rng *rng;
+	task_id task;
+	region_id pool;
+};
+
+static uint64_t draw(struct past *a, uint64_t bound)
+{
+	return rng_below(a->rng, bound);
+}
+
+/* One thing somebody did; pages it took, about. */
+static uint64_t past_event(struct past *a)
+{
+	struct op op = {.kind = OP_NONE};
+
+	if (draw(a, 10) < 7) {
+		static const uint8_t orders[] = {0, 0, 0, 0, 0, 0, 1, 1, 2, 3};
+
+		op.kind = OP_KALLOC;
+		op.region = a->pool;
+		op.count = 1 + draw(a, 8);
+		op.order = orders[draw(a, sizeof(orders))];
+		op.gfp = GFP_KERNEL;
+	} else {
+		op.kind = OP_SLAB;
+		op.cache = (int)draw(a, NR_SLAB_KNOWN);
+		op.count = 1 + draw(a, 200);
+	}
+	(void)!model_do(a->m, a->task, &op);
+	return op.kind == OP_KALLOC ? op.done << op.order : op.done / 8;
+}
+
+static int past_node(struct model *m, unsigned node, uint64_t pages)
+{
+	struct past a = {.m = m, .rng = &m->rng[RNG_BOOT]};
+	struct op op = {.kind = OP_RELEASE, .pick = PICK_RANDOM};
+	uint64_t taken = 0;
+	int r = model_task(m, m->node[node].first_cpu, &a.task);
+
+	if (!r)
+		r = model_pool(m, REGION_KERNEL, pages, &a.pool);
+	while (!r && taken < pages)
+		taken += past_event(&a);
+	if (r)
+		return r;
+	op.region = a.pool;
+	op.count = pages;
+	op.permille = 300 + (uint32_t)draw(&a, 300);
+	r = model_do(m, a.task, &op);
+	model_task_exit(m, a.task);
+	return r;
+}
+
+int model_machine_age(struct model *m, struct cl_error *err)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < m->nr_nodes && !r; i++) {
+		uint64_t pages = i ? AGE_PAGES / 3 : AGE_PAGES;
+
+		if (!m->node[i].present || !m->node[i].nr_cpus)
+			continue;
+		if (pages > m->node[i].present / AGE_SHARE)
+			pages = m->node[i].present / AGE_SHARE;
+		r = past_node(m, i, pages);
+	}
+	return r ? cl_error(err, r, "the machine cannot be set up") : 0;
 }
 
 /* ---- settings ----------------------------------------------------------------------------- */

@@ -13,6 +13,9 @@
 #define CHUNK_MOST  ((64ull << 20) / MODEL_PAGE_BYTES)
 #define CHUNK_LEAST ((256ull << 10) / MODEL_PAGE_BYTES)
 
+/* Of so many pieces one is the first on another CPU, on average. */
+#define CHUNKS_A_MOVE 8u
+
 /* Pages of one pinned buffer: its table is one page of kernel memory. */
 #define BUFFER_PAGES 240u
 
@@ -222,6 +225,20 @@ static uint64_t next_chunk(struct model_exec *x, const struct step_fill *f, uint
 	return rest < chunk ? rest : chunk;
 }
 
+/*
+ * Nothing binds a fill to a CPU, so the scheduler moves it now and then. What it leaves on the old
+ * CPU's page lists, and finds on the new one's, decides on how positions and frames are aligned.
+ */
+static void fill_migrate(struct model_exec *x, struct held *h)
+{
+	struct rng *rng = &x->m->rng[RNG_WORKLOAD];
+	const struct node *n = &x->m->node[x->m->cpu[x->m->task[h->task[0].v].cpu.v].node.v];
+
+	if (rng_below(rng, CHUNKS_A_MOVE) == 0)
+		model_task_cpu(x->m, h->task[0],
+			       n->first_cpu + (unsigned)rng_below(rng, n->nr_cpus));
+}
+
 static int fill_chunk(struct model_exec *x, struct held *h, const struct step_fill *f,
 		      uint64_t chunk, struct cl_error *err)
 {
@@ -302,8 +319,10 @@ int model_fill(struct model_exec *x, unsigned i, json_t *record, struct model_ef
 		return cl_error(err, r, "the model has no room for so much memory");
 	model_span_open(x, e);
 	start = model_now(x->m);
-	while (!r && (chunk = next_chunk(x, f, most - h->pages, leave)))
+	while (!r && (chunk = next_chunk(x, f, most - h->pages, leave))) {
+		fill_migrate(x, h);
 		r = fill_chunk(x, h, f, chunk, err);
+	}
 	e->time_ns = model_now(x->m) - start;
 	model_span_close(x, e);
 	if (r)
