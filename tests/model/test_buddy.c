@@ -229,6 +229,61 @@ static void test_a_small_zone_has_no_highatomic_reserve(void **state)
 	model_destroy(m);
 }
 
+/* ---- the validator ------------------------------------------------------------------------ */
+
+static bool sound(struct model *m)
+{
+	char why[256] = "";
+
+	return validate_lists(m, why, sizeof(why));
+}
+
+static void test_the_validator_notices_each_kind_of_damage(void **state)
+{
+	struct model *m = machine_quiet(PROFILE_C, 16384);
+	struct zone *z = &m->zone[0];
+	pfn_t pfn = buddy_take(m, z, 0, MIGRATE_MOVABLE);
+	struct ring *r = buddy_list(z, 3, MIGRATE_MOVABLE);
+	uint32_t word;
+
+	(void)state;
+	assert_true(sound(m));
+	z->stat[VM_NR_FREE_PAGES]++;
+	assert_false(sound(m));
+	z->stat[VM_NR_FREE_PAGES]--;
+	z->nr_chunks[3]++;
+	assert_false(sound(m));
+	z->nr_chunks[3]--;
+	z->avail[MIGRATE_MOVABLE] ^= 8;
+	assert_false(sound(m));
+	z->avail[MIGRATE_MOVABLE] ^= 8;
+	/* A member whose position is wrong, a head that is on no list, one page in two lives. */
+	word = m->map.word[ring_at(r, r->head)];
+	m->map.word[ring_at(r, r->head)]++;
+	assert_false(sound(m));
+	m->map.word[ring_at(r, r->head)] = word;
+	m->map.state[pfn] = PG_STATE(PG_FREE, 0);
+	assert_false(sound(m));
+	m->map.state[pfn] = PG_STATE(PG_KERNEL, 3);
+	assert_false(sound(m));
+	m->map.state[pfn] = PG_STATE(PG_HELD, 0);
+	/* A block that was never touched and is, a block of the wrong type, a lost page. */
+	m->map.state[z->run[0].lo + 5] = PG_STATE(PG_HELD, 0);
+	m->map.block[block_of(z->run[0].lo).v].bits |= BLOCK_TOUCHED;
+	assert_false(sound(m));
+	m->map.block[block_of(z->run[0].lo).v].bits = 0;
+	m->map.state[z->run[0].lo + 5] = 0;
+	assert_true(sound(m));
+	m->map.block[block_of(pfn).v].type_x = 1;
+	assert_false(sound(m));
+	m->map.block[block_of(pfn).v].type_x = 0;
+	m->map.state[pfn] = PG_BODY;
+	assert_false(sound(m));
+	m->map.state[pfn] = PG_STATE(PG_HELD, 0);
+	assert_true(sound(m));
+	model_destroy(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +296,7 @@ int main(void)
 		cmocka_unit_test(test_pristine_memory_taken_in_the_middle_keeps_the_order),
 		cmocka_unit_test(test_the_highatomic_reserve_is_a_hundredth_in_whole_blocks),
 		cmocka_unit_test(test_a_small_zone_has_no_highatomic_reserve),
+		cmocka_unit_test(test_the_validator_notices_each_kind_of_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,6 +111,29 @@ static void test_huge_pages_reserve_at_most_a_twentieth_above_the_marks(void **s
 	machine_end(m);
 }
 
+static void test_switching_huge_pages_off_brings_the_base_value_back(void **state)
+{
+	struct model_config c = live_config(0);
+	struct model *m;
+
+	(void)state;
+	c.thp.enabled = THP_ENABLED_ALWAYS;
+	m = machine_make(&c);
+	assert_int_equal(model_set(m, "transparent_hugepage/enabled", "never"), 0);
+	/* The marks that stood then count: isqrt(64 * (6170905 - 16 - 3659 - 25557)). */
+	assert_int_equal(m->sysctl.min_free_kbytes, 19825);
+	m->zone[2].boost = 512;
+	assert_int_equal(model_set(m, "transparent_hugepage/enabled", "madvise"), 0);
+	assert_int_equal(m->sysctl.min_free_kbytes, 67584);
+	assert_int_equal(m->zone[2].wmark[WMARK_LOW], 20163);
+	assert_int_equal(m->zone[2].boost, 0);
+	/* What a user writes is taken as it is. */
+	assert_int_equal(model_set(m, "vm.min_free_kbytes", "40000"), 0);
+	assert_int_equal(m->sysctl.min_free_kbytes, 40000);
+	assert_int_equal(m->zone[2].wmark[WMARK_MIN], 8741); /* 10000 * 5394257 / 6170905 */
+	machine_end(m);
+}
+
 /* ---- boost -------------------------------------------------------------------------------- */
 
 static void test_boost_grows_by_a_block_up_to_its_cap(void **state)
@@ -290,6 +313,7 @@ int main(void)
 		cmocka_unit_test(test_min_free_grows_with_the_root_of_memory),
 		cmocka_unit_test(test_huge_pages_reserve_5632_pages_a_populated_zone),
 		cmocka_unit_test(test_huge_pages_reserve_at_most_a_twentieth_above_the_marks),
+		cmocka_unit_test(test_switching_huge_pages_off_brings_the_base_value_back),
 		cmocka_unit_test(test_boost_grows_by_a_block_up_to_its_cap),
 		cmocka_unit_test(test_small_zones_and_factor_zero_are_not_boosted),
 		cmocka_unit_test(test_a_high_order_test_takes_the_whole_chunk_off),
