@@ -218,7 +218,28 @@ static void clock_daemon_next(struct clock *c)
 	}
 }
 
-static void clock_step(struct model *m, actor_id id)
+/*
+ * Atoms of a task, as long as it would be chosen again anyway: nobody else has a time before its
+ * own. True: it has more to do and no time yet.
+ */
+static bool clock_run_task(struct model *m, struct actor *a, const struct cpu *cpu, ns_t until)
+{
+	struct clock *c = &m->clock;
+
+	for (;;) {
+		c->events++;
+		clock_context(m, a);
+		if (!task_step(m, (task_id){a->index}))
+			return false;
+		if (a->time != NS_NEVER)
+			return false;
+		if (cpu->nr_running > 1 || c->now > until ||
+		    (c->heap_nr && c->actor[c->heap[0]].time <= c->now))
+			return true;
+	}
+}
+
+static void clock_step(struct model *m, actor_id id, ns_t until)
 {
 	struct clock *c = &m->clock;
 	struct actor *a = &c->actor[id.v];
@@ -236,9 +257,7 @@ static void clock_step(struct model *m, actor_id id)
 		clock_sleep(m, id);
 		c->now = at;
 		c->current = id;
-		c->events++;
-		clock_context(m, a);
-		if (task_step(m, (task_id){a->index}) && a->time == NS_NEVER)
+		if (clock_run_task(m, a, cpu, until))
 			/* One nanosecond of modesty lets tasks of one CPU take turns. */
 			clock_wake_at(m, id, c->now + (cpu->nr_running > 1));
 		cpu->busy_until = c->now;
@@ -282,7 +301,7 @@ static ns_t clock_nest(struct model *m, uint16_t daemon)
 
 	m->capture = NULL;
 	c->depth = 2;
-	clock_step(m, (actor_id){daemon});
+	clock_step(m, (actor_id){daemon}, NS_NEVER);
 	reached = c->now;
 	c->depth = depth;
 	c->current = current;
@@ -341,7 +360,7 @@ void clock_run(struct model *m, ns_t until)
 
 		if (c->actor[id.v].time > until)
 			break;
-		clock_step(m, id);
+		clock_step(m, id, until);
 		/* A daemon that ran ahead does not carry the machine's time with it. */
 		if (c->actor[id.v].kind == ACTOR_TASK && c->now > latest)
 			latest = c->now;
