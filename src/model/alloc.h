@@ -57,6 +57,8 @@ bool alloc_should_reclaim_retry(struct model *m, const struct alloc_context *ac,
 bool alloc_should_compact_retry(struct model *m, const struct alloc_context *ac, unsigned reclaim_order,
 				alloc_flags_t flags, enum compact_result result,
 				enum compact_priority *prio, int *retries);
+/* A request that may loop for ever does: like the kernel's hung-task watch, says so after a minute. */
+void alloc_check_hung(const struct model *m, ns_t start);
 /* Mirrors __alloc_pages_may_oom() and the choice of a victim. */
 pfn_t alloc_oom(struct model *m, const struct alloc_context *ac, bool *progress);
 /* Mirrors zone_reclaimable_pages() with P25. */

@@ -186,6 +186,16 @@ bool alloc_should_compact_retry(struct model *m, const struct alloc_context *ac,
 	return retry;
 }
 
+#define HUNG_NS 60000000000ull
+
+void alloc_check_hung(const struct model *m, ns_t start)
+{
+	/* Nothing that runs can free memory any more; a run that went on would never end. */
+	bool allocation_hung = m->clock.now - start > HUNG_NS;
+
+	must(!allocation_hung);
+}
+
 /* ---- out of memory ------------------------------------------------------------------------ */
 
 static bool is_running(const struct model *m, uint32_t task)

@@ -154,6 +154,7 @@ pfn_t alloc_slow(struct model *m, struct alloc_context *ac)
 		.prio = COMPACT_PRIO_SYNC_LIGHT,
 		.result = COMPACT_SKIPPED,
 	};
+	ns_t start = m->clock.now;
 
 	clock_charge(m, COST_ALLOC_SLOW, 1);
 	if (m->policy->slow_gfp)
@@ -170,8 +171,10 @@ pfn_t alloc_slow(struct model *m, struct alloc_context *ac)
 	for (;;) {
 		enum turn turn = ac->preferred < 0 ? TURN_NO_PAGE : slow_turn(m, &s);
 
-		if (turn == TURN_AGAIN)
+		if (turn == TURN_AGAIN) {
+			alloc_check_hung(m, start);
 			continue;
+		}
 		if (turn == TURN_GOT_PAGE)
 			return s.page;
 		if (!(ac->gfp & __GFP_NOFAIL) || !s.can_reclaim)
@@ -180,5 +183,6 @@ pfn_t alloc_slow(struct model *m, struct alloc_context *ac)
 		if (s.page)
 			return s.page;
 		clock_point(m);
+		alloc_check_hung(m, start);
 	}
 }
