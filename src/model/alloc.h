@@ -57,8 +57,9 @@ bool alloc_should_reclaim_retry(struct model *m, const struct alloc_context *ac,
 bool alloc_should_compact_retry(struct model *m, const struct alloc_context *ac, unsigned reclaim_order,
 				alloc_flags_t flags, enum compact_result result,
 				enum compact_priority *prio, int *retries);
-/* A request that may loop for ever does: like the kernel's hung-task watch, says so after a minute. */
-void alloc_check_hung(const struct model *m, ns_t start);
+/* A request that may not fail may loop for ever; after two million turns (seconds of simulated time) that is
+ * what it does, and the machine stops with a message instead. */
+void alloc_check_hung(uint32_t *turns);
 /* Mirrors __alloc_pages_may_oom() and the choice of a victim. */
 pfn_t alloc_oom(struct model *m, const struct alloc_context *ac, bool *progress);
 /* Mirrors zone_reclaimable_pages() with P25. */

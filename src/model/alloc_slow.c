@@ -154,7 +154,7 @@ pfn_t alloc_slow(struct model *m, struct alloc_context *ac)
 		.prio = COMPACT_PRIO_SYNC_LIGHT,
 		.result = COMPACT_SKIPPED,
 	};
-	ns_t start = m->clock.now;
+	uint32_t turns = 0;
 
 	clock_charge(m, COST_ALLOC_SLOW, 1);
 	if (m->policy->slow_gfp)
@@ -172,7 +172,7 @@ pfn_t alloc_slow(struct model *m, struct alloc_context *ac)
 		enum turn turn = ac->preferred < 0 ? TURN_NO_PAGE : slow_turn(m, &s);
 
 		if (turn == TURN_AGAIN) {
-			alloc_check_hung(m, start);
+			alloc_check_hung(&turns);
 			continue;
 		}
 		if (turn == TURN_GOT_PAGE)
@@ -183,6 +183,6 @@ pfn_t alloc_slow(struct model *m, struct alloc_context *ac)
 		if (s.page)
 			return s.page;
 		clock_point(m);
-		alloc_check_hung(m, start);
+		alloc_check_hung(&turns);
 	}
 }

@@ -95,7 +95,7 @@ pfn_t alloc_slow_ab(struct model *m, struct alloc_context *ac)
 		.prio = COMPACT_PRIO_SYNC_LIGHT,
 		.result = COMPACT_SKIPPED,
 	};
-	ns_t start = m->clock.now;
+	uint32_t turns = 0;
 	pfn_t page = PFN_NONE;
 	bool give_up = false;
 
@@ -111,12 +111,12 @@ pfn_t alloc_slow_ab(struct model *m, struct alloc_context *ac)
 		first_try(m, &s, &page, &give_up);
 	for (;;) {
 		while (!page && !give_up && ac->preferred >= 0 && turn_ab(m, &s, &page))
-			alloc_check_hung(m, start);
+			alloc_check_hung(&turns);
 		if (page || !(ac->gfp & __GFP_NOFAIL) || !s.can_reclaim)
 			return page;
 		page = alloc_walk(m, ac->order, ALLOC_MIN_RESERVE, ac);
 		give_up = false;
 		clock_point(m);
-		alloc_check_hung(m, start);
+		alloc_check_hung(&turns);
 	}
 }
