@@ -185,6 +185,34 @@ static bool block_take(struct model *m, struct compact_control *cc, struct block
 	return true;
 }
 
+/* Kinds of which any page fails, or is free, by itself; and those of which a base page does. */
+#define KINDS_DEAD                                                                                 \
+	(KIND_BIT(PG_BODY) | KIND_BIT(PG_PCP) | KIND_BIT(PG_HELD) | KINDS_TAIL |                   \
+	 KIND_BIT(PG_RESERVED) | KIND_BIT(PG_HOLE))
+#define KINDS_DEAD_BASE                                                                            \
+	(KIND_BIT(PG_FREE) | KIND_BIT(PG_KERNEL) | KIND_BIT(PG_PGTABLE) | KIND_BIT(PG_SLAB))
+
+/* Pages from pfn on that give nothing and lead nowhere: the inner loop of a sync scan. */
+static uint32_t dead_run(const struct model *m, pfn_t pfn, pfn_t end)
+{
+	const uint8_t *state = m->map.state;
+	pfn_t start = pfn;
+
+	if (!(m->map.block[block_of(start - 1).v].bits & BLOCK_TOUCHED))
+		return 0;
+	for (; pfn < end; pfn++) {
+		unsigned kind = state[pfn] >> 4;
+
+		if (KINDS_DEAD >> kind & 1)
+			continue;
+		if (PG_ORDER(state[pfn]) == 0 && KINDS_DEAD_BASE >> kind & 1)
+			continue;
+		if (state[pfn] != PG_STATE(PG_ANON, 0) || !(m->map.flag[pfn] & PGF_PINNED))
+			break;
+	}
+	return pfn - start;
+}
+
 /* The walk of isolate_migratepages_block(), page by page. */
 static void block_walk(struct model *m, struct compact_control *cc, struct block_scan *s)
 {
@@ -230,8 +258,14 @@ static void block_walk(struct model *m, struct compact_control *cc, struct block
 			if (v == PAGE_FREE)
 				continue;
 		}
-		if (!give_up)
+		if (!give_up) {
+			uint32_t n = dead_run(m, s->low + 1, s->end);
+
+			s->low += n;
+			s->scanned += n;
+			s->visited += n;
 			continue;
+		}
 		/* The group cannot become one chunk any more: what was taken from it goes back. */
 		if (s->isolated) {
 			scan_migrate_putback(m, cc);
