@@ -195,6 +195,23 @@ int layout_put(struct model *m, pfn_t pfn, unsigned order, enum page_kind kind, 
 	return 0;
 }
 
+int layout_put_unused(struct model *m, pfn_t pfn, enum page_kind kind)
+{
+	int err = layout_carve(m, pfn, 0);
+	struct zone *z;
+
+	if (err)
+		return err;
+	z = zone_of(m, pfn);
+	z->managed--;
+	if (kind == PG_HOLE) {
+		z->present--;
+		m->node[z->node.v].present--;
+	}
+	memmap_unuse(m, pfn, kind);
+	return 0;
+}
+
 void layout_put_pcp(struct model *m, pfn_t pfn, unsigned order, enum migratetype type, cpu_id cpu)
 {
 	cpu_id current = m->ctx.cpu;
@@ -232,16 +249,4 @@ void layout_end(struct model *m)
 			pfn += PG_KIND(s) == PG_BODY ? 1 : 1u << order;
 		}
 	}
-}
-
-/* ---- snapshots ---------------------------------------------------------------------------- */
-
-int layout_config_from_zoneinfo(struct model_config *config, const char *zoneinfo)
-{
-	NOT_YET(config, zoneinfo);
-}
-
-int layout_load(struct model *m, const struct layout_snapshot *snap, uint64_t *guessed)
-{
-	NOT_YET(m, snap, guessed);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout.h - a machine put into a given physical state, page by page: for tests, and for snapshots of real
- * machines.
+ * layout.h - a machine put into a given physical state, page by page: for tests, and for snapshots
+ * of real machines.
  *
- * Between begin and end the machine does not run. Every page not placed is free at the end, merged as the
- * block types allow and inserted in ascending order at the tails (as boot does). No counter of events moves.
+ * Between begin and end the machine does not run. Every page not placed is free at the end, merged
+ * as the block types allow and inserted in ascending order at the tails (as boot does). No counter
+ * of events moves.
  */
 #ifndef COMPACTLAB_MODEL_LAYOUT_H
 #define COMPACTLAB_MODEL_LAYOUT_H
@@ -13,10 +14,13 @@
 
 /* Empties every free list; all managed pages are held afterwards. The machine owns nothing yet. */
 void layout_begin(struct model *m);
-/* Places an owned chunk of `kind`; region 0 = an anonymous owner made for the purpose, one a kind and node.
- * `flags` are PGF_*; PGF_PINNED makes one pin. Large LRU folios stand as SLOT_HUGE when order is 9. */
+/* Places an owned chunk of `kind`; region 0 = an anonymous owner made for the purpose, one a kind
+ * and node. `flags` are PGF_*; PGF_PINNED makes one pin. Large LRU folios stand as SLOT_HUGE when
+ * order is 9. */
 int layout_put(struct model *m, pfn_t pfn, unsigned order, enum page_kind kind, uint8_t flags,
 	       region_id region) MUST_USE;
+/* A page that is none (PG_HOLE) or that boot kept (PG_RESERVED). */
+int layout_put_unused(struct model *m, pfn_t pfn, enum page_kind kind) MUST_USE;
 /* A chunk on the pcp list of a CPU. */
 void layout_put_pcp(struct model *m, pfn_t pfn, unsigned order, enum migratetype type, cpu_id cpu);
 /* A free chunk that must not merge further than this order (its buddy is placed as free, too). */
@@ -25,9 +29,10 @@ void layout_block_type(struct model *m, pfn_t pfn, enum migratetype type);
 void layout_end(struct model *m);
 
 /*
- * What a real machine shows of itself. Arrays are the caller's, indexed from pfn 0; NULL where unknown.
- * Texts are the files' contents. What no file shows (skip bits, cached positions, list order, pcp
- * contents, block types within a zone) is fresh, or guessed as documented in layout.c; `guessed` counts.
+ * What a real machine shows of itself. Arrays are the caller's, indexed from pfn 0; NULL where
+ * unknown. Texts are the files' contents. What no file shows (skip bits, cached positions, list
+ * order, pcp contents, block types within a zone) is fresh, or guessed as documented in
+ * layout_snapshot.c; `guessed` counts.
  */
 struct layout_snapshot {
 	pfn_t nr_pfns;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memmap.h - the page arrays and the only functions that store into state[], flag[] and the block counts.
+ * memmap.h - the page arrays and the only functions that store into state[], flag[] and the block
+ * counts.
  *
- * A page changes its life by one of the transitions below, and every transition starts or ends at "held":
+ * A page changes its life by one of the transitions below, and every transition starts or ends at
+ * "held":
  *
  *     free <-> held <-> pcp          buddy.c, pcp.c
- *              held <-> owned        owner.c (allocation results become owned; freeing makes them held)
+ *              held <-> owned        owner.c (allocation results become owned; freeing makes them
+ * held)
  *
  * They are inline because allocation and free run through them 20 million times a second.
  */
@@ -20,7 +23,8 @@
 int memmap_init(struct model *m, pfn_t end_pfn) MUST_USE;
 /* Gives [start, end) to a zone; pages outside every zone stay holes. Set-up. */
 void memmap_add_zone(struct model *m, struct zone *z);
-/* Takes whole blocks [start, end) out of every zone again (the hole below 4 GiB). Set-up, after add_zone. */
+/* Takes whole blocks [start, end) out of every zone again (the hole below 4 GiB). Set-up, after
+ * add_zone. */
 void memmap_hole_blocks(struct model *m, pfn_t start, pfn_t end);
 /* Marks [start, end) PG_RESERVED or PG_HOLE. Set-up, before the range is freed to the buddy. */
 void memmap_reserve(struct model *m, pfn_t start, pfn_t end, enum page_kind kind);
@@ -106,8 +110,8 @@ static inline void memmap_unmark_free(struct model *m, pfn_t pfn, unsigned order
 	MEMMAP_COUNT(m, pfn, order, nr_taken, +=);
 }
 
-/* The head of a never-touched order-10 chunk gets its literal state; counts of free pages are unchanged
- * because a zero record already says "all free". buddy_materialise() alone calls this. */
+/* The head of a never-touched order-10 chunk gets its literal state; counts of free pages are
+ * unchanged because a zero record already says "all free". buddy_materialise() alone calls this. */
 static inline void memmap_touch_pristine(struct model *m, pfn_t head)
 {
 	struct block *b = &m->map.block[head >> PAGEBLOCK_ORDER];
@@ -119,8 +123,9 @@ static inline void memmap_touch_pristine(struct model *m, pfn_t head)
 	m->map.state[head] = PG_STATE(PG_FREE, MAX_PAGE_ORDER);
 }
 
-/* Boot: pages no allocator knows yet become a held chunk. A touched block counts only what is not free, so
- * the chunk is counted as taken until buddy_free() gives it out. buddy_boot_range() alone calls this. */
+/* Boot: pages no allocator knows yet become a held chunk. A touched block counts only what is not
+ * free, so the chunk is counted as taken until buddy_free() gives it out. buddy_boot_range() alone
+ * calls this. */
 static inline void memmap_boot_hold(struct model *m, pfn_t pfn, unsigned order)
 {
 	struct block *b = &m->map.block[pfn >> PAGEBLOCK_ORDER];
@@ -159,6 +164,19 @@ static inline void memmap_unmark_pcp(struct model *m, pfn_t pfn, unsigned order)
 	check(m->map.state[pfn] == PG_STATE(PG_PCP, order));
 	m->map.state[pfn] = PG_STATE(PG_HELD, order);
 	MEMMAP_COUNT(m, pfn, order, nr_pcp, -=);
+}
+
+/* held -> no page at all, or one that boot keeps. For layouts. */
+static inline void memmap_unuse(struct model *m, pfn_t pfn, enum page_kind kind)
+{
+	struct block *b = &m->map.block[pfn >> PAGEBLOCK_ORDER];
+
+	check(m->map.state[pfn] == PG_STATE(PG_HELD, 0) &&
+	      (kind == PG_HOLE || kind == PG_RESERVED));
+	m->map.state[pfn] = PG_STATE(kind, 0);
+	b->nr_hole++;
+	if (kind == PG_HOLE && (pfn == pb_start(pfn) || pfn + 1 == pb_end(pfn)))
+		b->bits |= BLOCK_FOREIGN_END;
 }
 
 /* held -> owned: writes head and tails. Flags start at zero; `word` is the slot. owner.c only. */
@@ -239,8 +257,8 @@ static inline bool memmap_has(const struct model *m, pfn_t head, uint8_t bits)
 }
 
 /*
- * Owned folio of order k becomes 2^k base folios of the same kind, each with the old flags; word[] of each
- * is its own slot. The folio is off its LRU. Mirrors split_folio's effect on struct pages.
+ * Owned folio of order k becomes 2^k base folios of the same kind, each with the old flags; word[]
+ * of each is its own slot. The folio is off its LRU. Mirrors split_folio's effect on struct pages.
  */
 void memmap_split_folio(struct model *m, pfn_t head, uint32_t first_slot);
 
