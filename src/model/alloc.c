@@ -32,7 +32,7 @@ static gfp_t context_gfp(const struct model *m, gfp_t gfp)
 
 alloc_flags_t alloc_cma_flag(const struct model *m, enum migratetype type)
 {
-	return type == MIGRATE_MOVABLE && (m->config.nr_cma || m->nr_cma) ? ALLOC_CMA : 0;
+	return type == MIGRATE_MOVABLE && model_has_cma(m) ? ALLOC_CMA : 0;
 }
 
 /* A request that uses the highatomic reserve. */

@@ -603,11 +603,7 @@ int model_set(struct model *m, const char *name, const char *value)
 
 bool model_counter_printed(const struct model *m, enum vmstat_item item)
 {
-	const struct vmstat_row *row = &vmstat_rows[item];
-
-	if (!(row->mask & PROFILE_BIT(m->config.profile)))
-		return false;
-	return m->nr_cma || !(row->mask & IN_CMA_ONLY);
+	return stats_is_printed(m, item);
 }
 
 ns_t model_compaction_ns(const struct model *m)

@@ -104,6 +104,10 @@ struct profile {
 	/* P27 watermark: which THP setting raises min_free_kbytes */
 	enum min_free_thp min_free_thp;
 
+	/* Of the builds the profiles stand for (Debian's 6.12 and 7.3): CONFIG_CMA. Movable requests carry
+	 * ALLOC_CMA, and there is a migrate type more, whether or not the machine has CMA areas. */
+	bool built_with_cma;
+
 	/* Differences that follow from the above list's neighbours and have no number of their own. */
 	bool readahead_order_from_marker; /* A: fresh window order 2, then marker folio's order + 2 */
 	bool khugepaged_mthp;             /* C: smaller anon orders after a failed order 9 */

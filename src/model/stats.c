@@ -90,7 +90,7 @@ bool stats_is_printed(const struct model *m, enum vmstat_item item)
 {
 	uint32_t mask = vmstat_rows[item].mask;
 
-	if (mask & IN_CMA_ONLY && m->nr_cma == 0)
+	if (mask & IN_CMA_ONLY && !model_has_cma(m))
 		return false;
 	return mask & PROFILE_BIT(m->profile->id);
 }
@@ -100,7 +100,7 @@ static bool is_reclaim_row(int item)
 #define X(sym, name, mask) +1
 	enum { NR_RECLAIM_ROWS = 0 VMSTAT_RECLAIM_ITEMS(X) };
 #undef X
-	return item >= VM_PGREFILL && item < VM_PGREFILL + NR_RECLAIM_ROWS;
+	return item >= VM_PGSTEAL_KSWAPD && item < VM_PGSTEAL_KSWAPD + NR_RECLAIM_ROWS;
 }
 
 /* Rows of 6.12 and 6.18 that stand behind this event there. */

@@ -19,10 +19,9 @@ static const char *const type_names[NR_MIGRATETYPES] = {"Unmovable",  "Movable",
 
 #define LIST_COUNT_MAX 100000u /* pagetypeinfo stops counting a list here */
 
-/* A kernel without CMA areas is a kernel built without CMA. */
 static bool type_is_shown(const struct model *m, int type)
 {
-	return type != MIGRATE_CMA || m->nr_cma || m->config.nr_cma;
+	return type != MIGRATE_CMA || model_has_cma(m);
 }
 
 /* ---- free lists --------------------------------------------------------------------------- */
@@ -180,9 +179,12 @@ static void print_pagesets(const struct model *m, const struct zone *z, FILE *ou
 static void print_zone(const struct model *m, const struct node *n, int class, bool first,
 		       FILE *out)
 {
-	static const struct zone unpopulated;
+	/* The marks of a Movable zone have a floor even where there is none. */
+	static const struct zone empty[] = {{.class = ZONE_NORMAL},
+					    {.class = ZONE_MOVABLE, .wmark = {32, 32, 32, 32}}};
 	bool populated = n->zone[class].v != ZONE_NONE.v;
-	const struct zone *z = populated ? &m->zone[n->zone[class].v] : &unpopulated;
+	const struct zone *z =
+		populated ? &m->zone[n->zone[class].v] : &empty[class == ZONE_MOVABLE];
 
 	fprintf(out, "Node %u, zone %8s", n->id.v, zone_names[class]);
 	if (first) {

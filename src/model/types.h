@@ -978,6 +978,12 @@ static inline int64_t zone_free_pages(const struct zone *z)
 	return z->stat[VM_NR_FREE_PAGES];
 }
 
+/* Is the kernel built with CONFIG_CMA? One with CMA areas is. */
+static inline bool model_has_cma(const struct model *m)
+{
+	return m->profile->built_with_cma || m->config.nr_cma || m->nr_cma;
+}
+
 /* Mirrors compact_gap(). */
 static inline uint64_t compact_gap(const struct model *m, unsigned order)
 {

@@ -6,9 +6,8 @@
  * (7.3), group after group: zone, NUMA, node, reclaim (node statistics in C), new node rows, global
  * gauges, events; the text ends with `nr_unstable 0`. Two differences of A and B, handled by
  * stats_vmstat_order(): rows whose mask lacks the profile are not printed, and VMSTAT_RECLAIM_ITEMS move
- * among the events (VMSTAT_RECLAIM_ANCHORS_AB says behind which). IN_CMA_ONLY rows print only on a
- * machine with CMA areas. The order of the reclaim and the new rows inside C's node section is to be
- * confirmed against a 7.3 guest; only these two macros would change.
+ * among the events (VMSTAT_RECLAIM_ANCHORS_AB says behind which). IN_CMA_ONLY rows print only with
+ * CONFIG_CMA. The orders were compared with running kernels 6.18 and 7.3; nr_unaccepted depends on the build, too.
  *
  * Where a value lives: zone and NUMA rows in struct zone, node and reclaim rows in struct node, the rest
  * in struct model; all are int64_t. A reader sums. Counted when the kernel counts it; the modules say so.
@@ -33,7 +32,8 @@
 	X(NR_MLOCK, "nr_mlock", IN_ALL) \
 	X(NR_BOUNCE, "nr_bounce", IN_A) \
 	X(NR_ZSPAGES, "nr_zspages", IN_ALL) \
-	X(NR_FREE_CMA, "nr_free_cma", IN_ALL)
+	X(NR_FREE_CMA, "nr_free_cma", IN_ALL) \
+	X(NR_UNACCEPTED, "nr_unaccepted", IN_A | IN_C)
 
 #define VMSTAT_NUMA_ITEMS(X) \
 	X(NUMA_HIT, "numa_hit", IN_ALL) \
@@ -81,6 +81,7 @@
 	X(NR_KERNEL_MISC_RECLAIMABLE, "nr_kernel_misc_reclaimable", IN_ALL) \
 	X(NR_FOLL_PIN_ACQUIRED, "nr_foll_pin_acquired", IN_ALL) \
 	X(NR_FOLL_PIN_RELEASED, "nr_foll_pin_released", IN_ALL) \
+	X(NR_VMALLOC, "nr_vmalloc", IN_C) \
 	X(NR_KERNEL_STACK, "nr_kernel_stack", IN_ALL) \
 	X(NR_PAGE_TABLE_PAGES, "nr_page_table_pages", IN_ALL) \
 	X(NR_SEC_PAGE_TABLE_PAGES, "nr_sec_page_table_pages", IN_ALL) \
@@ -92,34 +93,31 @@
 	X(PGDEMOTE_KSWAPD, "pgdemote_kswapd", IN_ALL) \
 	X(PGDEMOTE_DIRECT, "pgdemote_direct", IN_ALL) \
 	X(PGDEMOTE_KHUGEPAGED, "pgdemote_khugepaged", IN_ALL) \
-	X(PGDEMOTE_PROACTIVE, "pgdemote_proactive", IN_BC) \
-	X(NR_HUGETLB, "nr_hugetlb", IN_BC) \
-	X(NR_BALLOON_PAGES, "nr_balloon_pages", IN_BC) \
-	X(NR_KERNEL_FILE_PAGES, "nr_kernel_file_pages", IN_BC)
+	X(PGDEMOTE_PROACTIVE, "pgdemote_proactive", IN_BC)
 
 #define VMSTAT_RECLAIM_ITEMS(X) \
-	X(PGREFILL, "pgrefill", IN_ALL) \
 	X(PGSTEAL_KSWAPD, "pgsteal_kswapd", IN_ALL) \
 	X(PGSTEAL_DIRECT, "pgsteal_direct", IN_ALL) \
 	X(PGSTEAL_KHUGEPAGED, "pgsteal_khugepaged", IN_ALL) \
 	X(PGSTEAL_PROACTIVE, "pgsteal_proactive", IN_BC) \
+	X(PGSTEAL_ANON, "pgsteal_anon", IN_ALL) \
+	X(PGSTEAL_FILE, "pgsteal_file", IN_ALL) \
 	X(PGSCAN_KSWAPD, "pgscan_kswapd", IN_ALL) \
 	X(PGSCAN_DIRECT, "pgscan_direct", IN_ALL) \
 	X(PGSCAN_KHUGEPAGED, "pgscan_khugepaged", IN_ALL) \
 	X(PGSCAN_PROACTIVE, "pgscan_proactive", IN_BC) \
 	X(PGSCAN_ANON, "pgscan_anon", IN_ALL) \
 	X(PGSCAN_FILE, "pgscan_file", IN_ALL) \
-	X(PGSTEAL_ANON, "pgsteal_anon", IN_ALL) \
-	X(PGSTEAL_FILE, "pgsteal_file", IN_ALL)
-
-#define VMSTAT_NODE_NEW_ITEMS(X) \
 	X(PGROTATE_ANON, "pgrotate_anon", IN_C) \
 	X(PGROTATE_FILE, "pgrotate_file", IN_C) \
-	X(NR_VMALLOC, "nr_vmalloc", IN_C) \
+	X(PGREFILL, "pgrefill", IN_ALL)
+
+#define VMSTAT_NODE_NEW_ITEMS(X) \
+	X(NR_HUGETLB, "nr_hugetlb", IN_BC) \
+	X(NR_BALLOON_PAGES, "nr_balloon_pages", IN_BC) \
+	X(NR_KERNEL_FILE_PAGES, "nr_kernel_file_pages", IN_BC) \
 	X(NR_GPU_ACTIVE, "nr_gpu_active", IN_C) \
-	X(NR_GPU_RECLAIM, "nr_gpu_reclaim", IN_C) \
-	X(NRSWPIN, "nrswpin", IN_C) \
-	X(NRSWPOUT, "nrswpout", IN_C)
+	X(NR_GPU_RECLAIM, "nr_gpu_reclaim", IN_C)
 
 #define VMSTAT_GLOBAL_ITEMS(X) \
 	X(NR_DIRTY_THRESHOLD, "nr_dirty_threshold", IN_ALL) \
@@ -235,7 +233,9 @@
 	X(DIRECT_MAP_LEVEL2_SPLITS, "direct_map_level2_splits", IN_ALL) \
 	X(DIRECT_MAP_LEVEL3_SPLITS, "direct_map_level3_splits", IN_ALL) \
 	X(DIRECT_MAP_LEVEL2_COLLAPSES, "direct_map_level2_collapses", IN_BC) \
-	X(DIRECT_MAP_LEVEL3_COLLAPSES, "direct_map_level3_collapses", IN_BC)
+	X(DIRECT_MAP_LEVEL3_COLLAPSES, "direct_map_level3_collapses", IN_BC) \
+	X(NRSWPIN, "nrswpin", IN_C) \
+	X(NRSWPOUT, "nrswpout", IN_C)
 
 #define VMSTAT_ALL(X) \
 	VMSTAT_ZONE_ITEMS(X) \

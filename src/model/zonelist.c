@@ -53,8 +53,7 @@ static void append_node(struct model *m, struct zonelist *zl, const struct node 
 
 void zonelist_build(struct model *m)
 {
-	/* A kernel without CMA areas is a kernel built without CMA, which has a type less. */
-	uint64_t types = m->config.nr_cma ? NR_MIGRATETYPES : NR_MIGRATETYPES - 1;
+	uint64_t types = model_has_cma(m) ? NR_MIGRATETYPES : NR_MIGRATETYPES - 1;
 	uint32_t load[MAX_NODES] = {0};
 	uint64_t pages = 0;
 

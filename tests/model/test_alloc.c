@@ -95,8 +95,8 @@ static void test_slow_path_flags_of_usual_requests(void **state)
 		{GFP_ATOMIC, 2,
 		 ALLOC_KSWAPD | ALLOC_MIN_RESERVE | ALLOC_NON_BLOCK | ALLOC_HIGHATOMIC},
 		{GFP_NOWAIT, 3, ALLOC_CPUSET | ALLOC_KSWAPD | ALLOC_NON_BLOCK},
-		{GFP_TRANSHUGE_LIGHT, 9, ALLOC_CPUSET},
-		{GFP_TRANSHUGE, 9, ALLOC_CPUSET},
+		{GFP_TRANSHUGE_LIGHT, 9, ALLOC_CPUSET | ALLOC_CMA},
+		{GFP_TRANSHUGE, 9, ALLOC_CPUSET | ALLOC_CMA},
 		{GFP_KERNEL | __GFP_HIGH, 2, ALLOC_CPUSET | ALLOC_KSWAPD | ALLOC_MIN_RESERVE},
 	};
 	struct model *m = machine_quiet(PROFILE_C, 8192);
@@ -104,6 +104,10 @@ static void test_slow_path_flags_of_usual_requests(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(alloc_flags_slow(m, rows[i].gfp, rows[i].order), rows[i].want);
+	machine_end(m);
+	/* A kernel built without CMA never sets the flag. */
+	m = machine_quiet(PROFILE_B, 8192);
+	assert_int_equal(alloc_flags_slow(m, GFP_TRANSHUGE, 9), ALLOC_CPUSET);
 	machine_end(m);
 }
 

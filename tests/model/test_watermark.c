@@ -53,6 +53,50 @@ static void test_marks_and_reserves_of_a_live_machine(void **state)
 	machine_end(m);
 }
 
+/* A 7.3 guest with two nodes of 768 MiB and a CPU each, huge pages in use. */
+static void test_marks_and_per_cpu_limits_of_a_small_guest(void **state)
+{
+	static const uint64_t want[3][NR_WMARK] = {
+		{172, 215, 258, 301},
+		{8025, 10031, 12037, 14043},
+		{8698, 10872, 13046, 15220},
+	};
+	struct model_config c = quiet_config(PROFILE_C, 512);
+	struct model *m;
+
+	(void)state;
+	c.nr_nodes = 2;
+	c.node[1].cpus = 1;
+	c.nr_zones = 3;
+	c.zone[0] = (struct zone_config){.class = ZONE_DMA,
+					 .start_pfn = 1,
+					 .spanned = 4095,
+					 .managed = 3840};
+	c.zone[1] = (struct zone_config){.class = ZONE_DMA32,
+					 .start_pfn = 4096,
+					 .spanned = 192512,
+					 .managed = 178419};
+	c.zone[2] = (struct zone_config){.node = 1,
+					 .class = ZONE_DMA32,
+					 .start_pfn = 196608,
+					 .spanned = 196576,
+					 .managed = 193388};
+	c.thp.enabled = THP_ENABLED_MADVISE;
+	m = machine_make(&c);
+	for (int i = 0; i < 3; i++) {
+		for (int k = 0; k < NR_WMARK; k++)
+			assert_int_equal(m->zone[i].wmark[k], want[i][k]);
+	}
+	assert_int_equal(m->zone[0].lowmem_reserve[ZONE_MOVABLE], 696);
+	assert_int_equal(m->zone[0].pcp[0].batch, 1);
+	assert_int_equal(m->zone[0].pcp[0].high_min, 215);
+	assert_int_equal(m->zone[0].pcp[0].high_max, 480);
+	assert_int_equal(m->zone[1].pcp[0].batch, 63);
+	assert_int_equal(m->zone[1].pcp[0].high_min, 10031);
+	assert_int_equal(m->zone[1].pcp[0].high_max, 22302);
+	machine_end(m);
+}
+
 static void test_min_free_grows_with_the_root_of_memory(void **state)
 {
 	static const struct {
@@ -310,6 +354,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_marks_and_reserves_of_a_live_machine),
+		cmocka_unit_test(test_marks_and_per_cpu_limits_of_a_small_guest),
 		cmocka_unit_test(test_min_free_grows_with_the_root_of_memory),
 		cmocka_unit_test(test_huge_pages_reserve_5632_pages_a_populated_zone),
 		cmocka_unit_test(test_huge_pages_reserve_at_most_a_twentieth_above_the_marks),

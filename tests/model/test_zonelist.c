@@ -96,14 +96,21 @@ static void test_class_and_mask_filter(void **state)
 
 static void test_tiny_machines_do_not_group_by_mobility(void **state)
 {
-	struct model *m = machine_quiet(PROFILE_C, 2560);
+	static const struct {
+		enum profile_id profile;
+		uint64_t pages; /* a block a type: one more with CONFIG_CMA */
+	} rows[] = {{PROFILE_B, 2560}, {PROFILE_C, 3072}};
 
 	(void)state;
-	assert_false(m->grouping_disabled);
-	machine_end(m);
-	m = machine_quiet(PROFILE_C, 2048);
-	assert_true(m->grouping_disabled);
-	machine_end(m);
+	for (int i = 0; i < 2; i++) {
+		struct model *m = machine_quiet(rows[i].profile, rows[i].pages);
+
+		assert_false(m->grouping_disabled);
+		machine_end(m);
+		m = machine_quiet(rows[i].profile, rows[i].pages - PAGEBLOCK_PAGES);
+		assert_true(m->grouping_disabled);
+		machine_end(m);
+	}
 }
 
 int main(void)
