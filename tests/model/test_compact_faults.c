@@ -127,6 +127,124 @@ static void test_each_remote_huge_page_costs_one_failed_compaction_beside_pins(v
 	assert_in_range(o.remote, 65, 80);
 }
 
+/* ---- the sampling grid -------------------------------------------------------------------- */
+
+/* The published second look: once more from a random page of the block. */
+static bool look_again(struct model *m, struct compact_control *cc, pfn_t block_start,
+		       pfn_t block_end, uint32_t stride, pfn_t *pfn)
+{
+	(void)cc;
+	*pfn = block_start + 1 + (pfn_t)rng_below(&m->rng[RNG_POLICY], stride - 1);
+	return *pfn < block_end;
+}
+
+/* Fills 2 GiB but 60 MiB, frees one page in eight by its pfn, faults 160 MiB of huge pages. */
+static struct outcome fault_over_grid(uint32_t residue, enum pick_order order, bool second_look,
+				      uint64_t seed)
+{
+	struct model_config c;
+	struct policy policy;
+	struct model *m;
+	struct op op;
+	task_id task;
+	region_id filled, huge;
+	uint64_t pages;
+	struct outcome o;
+
+	model_config_defaults(&c);
+	c.seed = seed;
+	c.node[0] = (struct node_config){.mib = 2048, .cpus = 2, .reserved_mib = 90};
+	c.thp.enabled = THP_ENABLED_MADVISE;
+	c.sysctl.compaction_proactiveness = 0;
+	m = machine_make(&c);
+	policy = *m->policy;
+	if (second_look)
+		policy.free_resample = look_again;
+	m->policy = &policy;
+	assert_int_equal(model_task(m, 0, &task), 0);
+	assert_int_equal(model_mmap(m, task, 2000ull << 20, ADVISE_NOHUGEPAGE, &filled), 0);
+	op = (struct op){
+		.kind = OP_TOUCH,
+		.region = filled,
+		.count = 2000 * 256,
+		.write = true,
+		.leave_pages_node = 1,
+		.leave_pages = 60 * 256,
+	};
+	assert_int_equal(model_do(m, task, &op), 0);
+	pages = op.done;
+	op = (struct op){
+		.kind = OP_RELEASE,
+		.region = filled,
+		.count = pages,
+		.pick = PICK_PFN,
+		.modulo = 8,
+		.residue = residue,
+		.pick_order = order,
+	};
+	assert_int_equal(model_do(m, task, &op), 0);
+	assert_int_equal(model_mmap(m, task, 160ull << 20, ADVISE_HUGEPAGE, &huge), 0);
+	o = (struct outcome){
+		.stall = -counter(m, VM_COMPACT_STALL),
+		.success = -counter(m, VM_COMPACT_SUCCESS),
+		.fail = -counter(m, VM_COMPACT_FAIL),
+	};
+	op = (struct op){.kind = OP_TOUCH, .region = huge, .count = 160 * 256, .write = true};
+	assert_int_equal(model_do(m, task, &op), 0);
+	o.local = op.huge_pages[0];
+	o.stall += counter(m, VM_COMPACT_STALL);
+	o.success += counter(m, VM_COMPACT_SUCCESS);
+	o.fail += counter(m, VM_COMPACT_FAIL);
+	assert_int_equal(o.stall, o.success + o.fail);
+	machine_end(m);
+	return o;
+}
+
+static void test_free_pages_on_the_grid_are_found(void **state)
+{
+	struct outcome o = fault_over_grid(0, PICK_PFN_ASCENDING, false, 1);
+
+	(void)state;
+	/* The guest: 46 to 49 of 47 to 50 compactions succeed, 80 of 80 huge. */
+	assert_int_equal(o.local, 80);
+	assert_int_equal(o.fail, 0);
+	assert_in_range(o.success, 40, 60);
+}
+
+static void test_free_pages_off_the_grid_are_not_and_half_of_the_faults_fail(void **state)
+{
+	struct outcome o = fault_over_grid(4, PICK_PFN_ASCENDING, false, 1);
+
+	(void)state;
+	/* The guest: 2 to 6 of 122 to 129, 39 to 43 of 80. */
+	assert_in_range(o.local, 24, 48);
+	assert_in_range(o.success, 1, 6);
+	assert_in_range(o.fail, 80, 160);
+}
+
+static void test_freed_downwards_the_grid_does_not_matter(void **state)
+{
+	struct outcome o = fault_over_grid(4, PICK_PFN_DESCENDING, false, 1);
+
+	(void)state;
+	assert_int_equal(o.local, 80);
+	assert_in_range(o.fail, 0, 2);
+	assert_in_range(o.success, 40, 60);
+}
+
+static void test_a_second_look_mends_the_grid(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		struct outcome o = fault_over_grid(4, PICK_PFN_ASCENDING, true, seed);
+
+		/* The guest with the change: 40 to 44 of 40 to 44, 80 of 80 each time. */
+		assert_int_equal(o.local, 80);
+		assert_in_range(o.fail, 0, 2);
+		assert_in_range(o.success, 40, 60);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +252,10 @@ int main(void)
 		cmocka_unit_test(test_pages_freed_upwards_make_the_scanners_meet_early),
 		cmocka_unit_test(
 			test_each_remote_huge_page_costs_one_failed_compaction_beside_pins),
+		cmocka_unit_test(test_free_pages_on_the_grid_are_found),
+		cmocka_unit_test(test_free_pages_off_the_grid_are_not_and_half_of_the_faults_fail),
+		cmocka_unit_test(test_freed_downwards_the_grid_does_not_matter),
+		cmocka_unit_test(test_a_second_look_mends_the_grid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
