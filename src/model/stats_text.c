@@ -256,38 +256,71 @@ static int64_t available_pages(const struct model *m)
 	return pages > 0 ? pages : 0;
 }
 
+/* One line: the sum of up to two rows, in pages or in huge pages. */
+struct meminfo_row {
+	const char *name;
+	enum vmstat_item item[2];
+	unsigned pages_each;
+};
+
+static void print_rows_kb(const struct model *m, const struct meminfo_row *rows, size_t nr,
+			  FILE *out)
+{
+	for (size_t i = 0; i < nr; i++) {
+		int64_t pages = stats_get(m, rows[i].item[0]);
+
+		if (rows[i].item[1] != NR_VMSTAT)
+			pages += stats_get(m, rows[i].item[1]);
+		print_kb(out, rows[i].name, pages * rows[i].pages_each);
+	}
+}
+
+#define ROW1(name, a)                                                                              \
+	{                                                                                          \
+		name, {VM_##a, NR_VMSTAT}, 1                                                       \
+	}
+#define ROW2(name, a, b)                                                                           \
+	{                                                                                          \
+		name, {VM_##a, VM_##b}, 1                                                          \
+	}
+#define ROW_THP(name, a)                                                                           \
+	{                                                                                          \
+		name, {VM_##a, NR_VMSTAT}, PAGEBLOCK_PAGES                                         \
+	}
+#define NR_ROWS(rows) (sizeof(rows) / sizeof(rows[0]))
+
+/* The lines of what the machine has, in the kernel's order. */
 void stats_meminfo(const struct model *m, FILE *out)
 {
-	static const struct {
-		const char *name;
-		enum vmstat_item item[2];
-		int factor;
-	} rows[] = {
-		{"Active:", {VM_NR_ACTIVE_ANON, VM_NR_ACTIVE_FILE}, 1},
-		{"Inactive:", {VM_NR_INACTIVE_ANON, VM_NR_INACTIVE_FILE}, 1},
-		{"Active(anon):", {VM_NR_ACTIVE_ANON, NR_VMSTAT}, 1},
-		{"Inactive(anon):", {VM_NR_INACTIVE_ANON, NR_VMSTAT}, 1},
-		{"Active(file):", {VM_NR_ACTIVE_FILE, NR_VMSTAT}, 1},
-		{"Inactive(file):", {VM_NR_INACTIVE_FILE, NR_VMSTAT}, 1},
-		{"Unevictable:", {VM_NR_UNEVICTABLE, NR_VMSTAT}, 1},
-		{"Mlocked:", {VM_NR_MLOCK, NR_VMSTAT}, 1},
-		{"Dirty:", {VM_NR_DIRTY, NR_VMSTAT}, 1},
-		{"Writeback:", {VM_NR_WRITEBACK, NR_VMSTAT}, 1},
-		{"AnonPages:", {VM_NR_ANON_PAGES, NR_VMSTAT}, 1},
-		{"Mapped:", {VM_NR_MAPPED, NR_VMSTAT}, 1},
-		{"Shmem:", {VM_NR_SHMEM, NR_VMSTAT}, 1},
-		{"KReclaimable:", {VM_NR_SLAB_RECLAIMABLE, VM_NR_KERNEL_MISC_RECLAIMABLE}, 1},
-		{"Slab:", {VM_NR_SLAB_RECLAIMABLE, VM_NR_SLAB_UNRECLAIMABLE}, 1},
-		{"SReclaimable:", {VM_NR_SLAB_RECLAIMABLE, NR_VMSTAT}, 1},
-		{"SUnreclaim:", {VM_NR_SLAB_UNRECLAIMABLE, NR_VMSTAT}, 1},
-		{"PageTables:", {VM_NR_PAGE_TABLE_PAGES, NR_VMSTAT}, 1},
-		{"AnonHugePages:", {VM_NR_ANON_TRANSPARENT_HUGEPAGES, NR_VMSTAT}, 512},
-		{"ShmemHugePages:", {VM_NR_SHMEM_HUGEPAGES, NR_VMSTAT}, 512},
-		{"ShmemPmdMapped:", {VM_NR_SHMEM_PMDMAPPED, NR_VMSTAT}, 512},
-		{"FileHugePages:", {VM_NR_FILE_HUGEPAGES, NR_VMSTAT}, 512},
-		{"FilePmdMapped:", {VM_NR_FILE_PMDMAPPED, NR_VMSTAT}, 512},
+	static const struct meminfo_row lists[] = {
+		ROW1("SwapCached:", NR_SWAPCACHED),
+		ROW2("Active:", NR_ACTIVE_ANON, NR_ACTIVE_FILE),
+		ROW2("Inactive:", NR_INACTIVE_ANON, NR_INACTIVE_FILE),
+		ROW1("Active(anon):", NR_ACTIVE_ANON),
+		ROW1("Inactive(anon):", NR_INACTIVE_ANON),
+		ROW1("Active(file):", NR_ACTIVE_FILE),
+		ROW1("Inactive(file):", NR_INACTIVE_FILE),
+		ROW1("Unevictable:", NR_UNEVICTABLE),
+		ROW1("Mlocked:", NR_MLOCK),
 	};
-	int64_t managed = 0, cma = 0;
+	static const struct meminfo_row uses[] = {
+		ROW1("Dirty:", NR_DIRTY),
+		ROW1("Writeback:", NR_WRITEBACK),
+		ROW1("AnonPages:", NR_ANON_PAGES),
+		ROW1("Mapped:", NR_MAPPED),
+		ROW1("Shmem:", NR_SHMEM),
+		ROW2("KReclaimable:", NR_SLAB_RECLAIMABLE, NR_KERNEL_MISC_RECLAIMABLE),
+		ROW2("Slab:", NR_SLAB_RECLAIMABLE, NR_SLAB_UNRECLAIMABLE),
+		ROW1("SReclaimable:", NR_SLAB_RECLAIMABLE),
+		ROW1("SUnreclaim:", NR_SLAB_UNRECLAIMABLE),
+		ROW1("PageTables:", NR_PAGE_TABLE_PAGES),
+		ROW_THP("AnonHugePages:", NR_ANON_TRANSPARENT_HUGEPAGES),
+		ROW_THP("ShmemHugePages:", NR_SHMEM_HUGEPAGES),
+		ROW_THP("ShmemPmdMapped:", NR_SHMEM_PMDMAPPED),
+		ROW_THP("FileHugePages:", NR_FILE_HUGEPAGES),
+		ROW_THP("FilePmdMapped:", NR_FILE_PMDMAPPED),
+	};
+	int64_t managed = 0, cma = 0, hugetlb = stats_get(m, VM_NR_HUGETLB);
 
 	for (uint32_t i = 0; i < m->nr_zones; i++) {
 		managed += (int64_t)m->zone[i].managed;
@@ -298,20 +331,20 @@ void stats_meminfo(const struct model *m, FILE *out)
 	print_kb(out, "MemAvailable:", available_pages(m));
 	print_kb(out, "Buffers:", 0);
 	print_kb(out, "Cached:", stats_get(m, VM_NR_FILE_PAGES));
+	print_rows_kb(m, lists, NR_ROWS(lists), out);
 	print_kb(out, "SwapTotal:", (int64_t)m->swap_pages);
 	print_kb(out, "SwapFree:", (int64_t)(m->swap_pages - m->swap_used));
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		int64_t pages = stats_get(m, rows[i].item[0]);
-
-		if (rows[i].item[1] != NR_VMSTAT)
-			pages += stats_get(m, rows[i].item[1]);
-		print_kb(out, rows[i].name, pages * rows[i].factor);
-	}
-	if (cma) {
+	print_rows_kb(m, uses, NR_ROWS(uses), out);
+	if (model_has_cma(m)) {
 		print_kb(out, "CmaTotal:", cma);
 		print_kb(out, "CmaFree:", stats_get(m, VM_NR_FREE_CMA));
 	}
+	/* Nobody maps the pages of a pool here. */
+	fprintf(out, "HugePages_Total:   %5lld\nHugePages_Free:    %5lld\n",
+		(long long)hugetlb / PAGEBLOCK_PAGES, (long long)hugetlb / PAGEBLOCK_PAGES);
+	fputs("HugePages_Rsvd:        0\nHugePages_Surp:        0\n", out);
 	print_kb(out, "Hugepagesize:", PAGEBLOCK_PAGES);
+	print_kb(out, "Hugetlb:", hugetlb);
 }
 
 /* ---- /proc/kpageflags and /proc/kpagecount ------------------------------------------------ */
