@@ -160,18 +160,18 @@ static int pin_move_away(struct model *m, pfn_t head)
 		.gfp = GFP_USER | __GFP_NOWARN,
 	};
 	struct migrate_ops ops = {migrate_alloc_target, migrate_free_target, &mtc};
-	pfn_t list[1] = {head};
+	pfn_t list[PAGEBLOCK_PAGES] = {head}; /* a large folio may come back in pieces */
 	uint32_t nr = 1;
+	bool all;
 
 	lru_drain_all(m);
 	if (!lru_isolate(m, head))
 		return -EAGAIN;
 	(void)migrate_pages(m, list, &nr, &ops, MIGRATE_SYNC, MR_LONGTERM_PIN);
-	if (nr) {
-		lru_putback(m, list[0]);
-		return -ENOMEM;
-	}
-	return 0;
+	all = nr == 0;
+	while (nr)
+		lru_putback(m, list[--nr]);
+	return all ? 0 : -ENOMEM;
 }
 
 /* Present and allowed to stay afterwards. 0, -ENOENT (a hole that stays one), -ENOMEM. */

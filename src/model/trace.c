@@ -364,3 +364,11 @@ size_t trace_format(const struct trace_event *ev, char *buf, size_t size)
 	}
 	return t.len;
 }
+
+void trace_print(void *file, const struct trace_event *ev)
+{
+	char line[512];
+
+	trace_format(ev, line, sizeof(line));
+	fprintf(file, "%s\n", line);
+}

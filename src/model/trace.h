@@ -96,6 +96,8 @@ size_t trace_format(const struct trace_event *ev, char *buf, size_t size);
 const char *trace_event_name(enum trace_id id);
 /* The comment lines at the top of the kernel's trace file. */
 extern const char trace_header[];
+/* A sink for model_trace(): writes each event's line to a stream, which is `file`. */
+void trace_print(void *file, const struct trace_event *ev);
 
 #define TRACE(m, event, ...)                                                                       \
 	do {                                                                                       \

@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/compact.h"
@@ -197,6 +198,32 @@ static void test_only_a_kernel_with_two_sets_prints_which(void **state)
 	machine_end(m);
 }
 
+static void test_a_run_prints_a_trace_file(void **state)
+{
+	struct model *m = machine_quiet(PROFILE_C, 32 * PAGEBLOCK_PAGES);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(out);
+	fputs(trace_header, out);
+	model_trace(m, trace_print, out);
+	defer_fail(m, &m->zone[0], DEFER_SYNC, 9);
+	defer_reset(m, &m->zone[0], DEFER_SYNC, 9, true);
+	model_trace(m, NULL, NULL);
+	fclose(out);
+	assert_int_equal(strncmp(text, "# tracer: nop\n#\n", 16), 0);
+	assert_non_null(strstr(
+		text,
+		"     task-0-1000    [000] .....     0.000000: mm_compaction_defer_compaction: "
+		"node=0 zone=Normal   order=9 order_failed=0 consider=0 limit=2\n"));
+	assert_non_null(strstr(text, "mm_compaction_defer_reset: node=0 zone=Normal   order=9 "
+				     "order_failed=10 consider=0 limit=1\n"));
+	free(text);
+	machine_end(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +232,7 @@ int main(void)
 		cmocka_unit_test(test_every_event_has_a_name_and_a_line),
 		cmocka_unit_test(test_a_short_buffer_is_filled_and_ended),
 		cmocka_unit_test(test_only_a_kernel_with_two_sets_prints_which),
+		cmocka_unit_test(test_a_run_prints_a_trace_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
