@@ -163,6 +163,8 @@ const struct class_definition class_table[CLASSES] = {
 	  {"eligible_zones == 0", "No zone is within reach: {process} asked for {bytes} with "
 				  "{gfp}, and this machine has no "
 				  "such memory."},
+	  {"has(eligible_free) && has(process) && other_free < 1048576",
+	   "{process} may use low memory only ({gfp}), and of that {eligible_free} are free."},
 	  {"has(eligible_free) && has(process)", "{process} may use low memory only ({gfp}): "
 						 "{eligible_free} are free there, {other_free} "
 						 "out of reach."},
@@ -234,6 +236,7 @@ const struct class_definition class_table[CLASSES] = {
 				      "memory) are held by something that "
 				      "/proc/meminfo does not account for."},
 	  {"is_slub", "Not fragmentation: the slab cache {cache} could not get a slab."},
+	  {"is_vmalloc", "Not fragmentation: vmalloc ran out of address space or of single pages."},
 	  {"is_state && slab_share > 0.5",
 	   "Not fragmentation: unreclaimable slab is {slab_share} of memory."},
 	  {NULL, "Not fragmentation: a single page could not be reclaimed in time."}}},
@@ -244,6 +247,8 @@ const struct class_definition class_table[CLASSES] = {
 	  {"node_imbalance > 10", "Node {poor_node} has {node_imbalance} times fewer blocks of 2 "
 				  "MiB than the best node: what "
 				  "is bound to it cannot have them."},
+	  {"numa_foreign_share > 0.05", "{numa_foreign_share} of the allocations could not be had "
+					"on the node they were meant for."},
 	  {NULL, "One node cannot give what is asked of it while others can."}}},
 	{"C16",
 	 "optional requests drive reclaim and compaction",

@@ -53,7 +53,8 @@ static void kind_facts(struct facts *f, const struct klog_event *e, int file)
 		[KLOG_FAILURE] = FACT_IS_FAILURE, [KLOG_OOM] = FACT_IS_OOM,
 		[KLOG_STALL] = FACT_IS_STALL,     [KLOG_SLUB] = FACT_IS_SLUB,
 		[KLOG_CMA] = FACT_IS_CMA,         [KLOG_HUGETLB] = FACT_IS_HUGETLB,
-		[KLOG_LOCKUP] = FACT_IS_LOCKUP,   [KLOG_DUMP] = FACT_IS_DUMP,
+		[KLOG_LOCKUP] = FACT_IS_LOCKUP,   [KLOG_VMALLOC] = FACT_IS_VMALLOC,
+		[KLOG_DUMP] = FACT_IS_DUMP,
 	};
 
 	fact_flag(f, kinds[e->kind], true, file, e->line);
@@ -185,7 +186,7 @@ static void machine_facts(struct facts *f, const struct klog_event *e, int file,
 /* ---- zones -------------------------------------------------------------------------- */
 
 struct zone_sums {
-	double eligible_free, eligible_size, other_free;
+	double eligible_free, eligible_size, other_free, highatomic;
 	uint64_t held, parked, cma;
 	unsigned eligible, below_min, near_min, marked;
 	int usable, present, other;
@@ -218,6 +219,7 @@ static void sum_zone(struct zone_sums *s, const struct zone_view *z)
 			s->other = z->present_order;
 		return;
 	}
+	s->highatomic += (double)z->highatomic_free_kb * KB;
 	s->eligible++;
 	s->eligible_free += (double)z->free_kb * KB;
 	s->eligible_size += (double)z->size_kb * KB;
@@ -288,6 +290,8 @@ void derive_zones(struct facts *f, const struct zone_views *v, const struct requ
 		fact_flag(f, FACT_NEAR_MIN, s.near_min == s.marked, file, line);
 		fact_flag(f, FACT_ABOVE_HIGH, s.above_high, file, line);
 	}
+	if (s.eligible_free > 0 && s.highatomic > 0)
+		fact_number(f, FACT_HIGHATOMIC_SHARE, s.highatomic / s.eligible_free, file, line);
 	if (s.index_low >= 0)
 		fact_number(f, FACT_FRAG_LOW, s.index_low / 1000.0, file, line);
 	if (!lists || !s.eligible)

@@ -165,8 +165,21 @@ void derive_pool(struct facts *f, const struct pool_request *p)
 	fact_flag(f, FACT_IS_HUGETLB, true, p->file, p->line);
 }
 
+static void numastat_facts(struct facts *f, const struct evidence *e)
+{
+	if (!e->numa.line || fact_known(f, FACT_NUMA_FOREIGN))
+		return;
+	fact_number(f, FACT_NUMA_FOREIGN, e->numa.foreign, e->numa.file, e->numa.line);
+	if (e->numa.hit + e->numa.foreign > 0)
+		fact_number(f, FACT_NUMA_FOREIGN_SHARE,
+			    e->numa.foreign / (e->numa.hit + e->numa.foreign), e->numa.file,
+			    e->numa.line);
+	fact_flag(f, FACT_SINCE_BOOT, true, e->numa.file, e->numa.line);
+}
+
 void derive_global(struct facts *f, const struct evidence *e)
 {
+	numastat_facts(f, e);
 	profile_facts(f, e);
 	trace_facts(f, e);
 	alloc_facts(f, e);

@@ -263,6 +263,8 @@ bool evidence_perf(struct evidence *e, int file, int line, struct span text)
 	if (!perf_row_parse(text, &r))
 		return false;
 	parts = function_parts(r.symbol);
+	if (r.graph)
+		return evidence_stack(e, file, line, r.symbol);
 	if (r.centipercent > e->profile_first.centipercent && r.kernel) {
 		e->profile_first = (struct share){r.centipercent, r.centipercent, file, line};
 		memcpy(e->profile_top, r.symbol, sizeof(e->profile_top));
@@ -404,6 +406,32 @@ bool evidence_trace(struct evidence *e, int file, int line, struct span text)
 	return false;
 }
 
+bool evidence_numastat(struct evidence *e, int file, int line, struct span text)
+{
+	double sum = 0;
+	struct span name, w;
+	uint64_t v;
+
+	if (!span_word(&text, &name) ||
+	    !(span_is(name, "numa_hit") || span_is(name, "numa_foreign") ||
+	      span_is(name, "numa_miss") || span_is(name, "interleave_hit") ||
+	      span_is(name, "local_node") || span_is(name, "other_node")))
+		return false;
+	while (span_word(&text, &w)) {
+		if (!span_u64(&w, &v))
+			return false;
+		sum += (double)v;
+	}
+	if (span_is(name, "numa_hit"))
+		e->numa.hit = sum;
+	if (span_is(name, "numa_foreign")) {
+		e->numa.foreign = sum;
+		e->numa.file = file;
+		e->numa.line = line;
+	}
+	return true;
+}
+
 /* ---- the pool of huge pages --------------------------------------------------------- */
 
 static bool first_number(struct span s, uint64_t *v)
@@ -441,11 +469,13 @@ static bool pool_request(struct span s, uint64_t *wanted)
 {
 	struct span rest;
 
+	if (span_find(s, "ommand line:") && span_after(s, " hugepages=", &rest))
+		return span_u64(&rest, wanted);
 	if (!span_find(s, "nr_hugepages"))
 		return false;
 	if (span_after(s, "echo ", &rest)) {
 		span_blanks(&rest);
-		return span_find(rest, ">") && span_u64(&rest, wanted);
+		return (span_find(rest, ">") || span_find(rest, "tee ")) && span_u64(&rest, wanted);
 	}
 	if (span_find(s, "sysctl") && span_after(s, "nr_hugepages=", &rest))
 		return span_u64(&rest, wanted);
@@ -473,12 +503,12 @@ static bool pool_answer(struct span s, uint64_t *got, uint64_t *page_kb)
 	return true;
 }
 
-/* A request without an answer yet, of the same file. */
+/* The request that an answer belongs to: of the same file, or one without an answer yet. */
 static struct pool_request *open_pool(struct evidence *e, int file)
 {
 	struct pool_request *p = e->pools ? &e->pool[e->pools - 1] : NULL;
 
-	return p && p->file == file ? p : NULL;
+	return p && (p->file == file || !p->has_got) ? p : NULL;
 }
 
 static void add_pool(struct evidence *e, const struct pool_request *p)
@@ -490,6 +520,21 @@ static void add_pool(struct evidence *e, const struct pool_request *p)
 		*last = *p;
 	else if (e->pools < POOLS_MOST)
 		e->pool[e->pools++] = *p;
+}
+
+bool evidence_pool_number(struct evidence *e, int file, int line, struct span text)
+{
+	struct pool_request *p = open_pool(e, file);
+	uint64_t got;
+
+	span_trim(&text);
+	if (!p || p->has_got || !span_u64(&text, &got) || text.length)
+		return false;
+	p->got = got;
+	p->has_got = true;
+	p->line = line;
+	p->file = file;
+	return true;
 }
 
 bool evidence_pool(struct evidence *e, int file, int line, struct span text)
@@ -511,6 +556,9 @@ bool evidence_pool(struct evidence *e, int file, int line, struct span text)
 	p = open_pool(e, file);
 	if (!pool_answer(text, &got, &page_kb) || !p)
 		return false;
+	/* sysctl -w repeats what it was told, not what came of it. */
+	if (got == p->wanted && span_find(text, "vm.nr_hugepages ="))
+		return true;
 	/* Several sizes are listed: the pool that was written to is the default one, which is
 	   the fullest of them. */
 	if (!p->has_got || got > p->got) {

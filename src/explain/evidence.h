@@ -168,6 +168,10 @@ struct evidence {
 	struct alloc_sums alloc;
 	uint64_t graph_longest_ns;
 	int graph_file, graph_line;
+	struct {
+		double hit, foreign;
+		int file, line;
+	} numa; /* sums over the nodes */
 	unsigned pools;
 	struct pool_request pool[POOLS_MOST];
 	unsigned left_outs;
@@ -195,6 +199,10 @@ bool evidence_perf(struct evidence *e, int file, int line, struct span text);
 bool evidence_trace(struct evidence *e, int file, int line, struct span text);
 bool evidence_stack(struct evidence *e, int file, int line, const char *function);
 void evidence_daemon(struct evidence *e, int file, int line, const struct daemon_row *d);
+/* The line behind "cat .../nr_hugepages". */
+bool evidence_pool_number(struct evidence *e, int file, int line, struct span text);
+/* A row of numastat: one column a node. */
+bool evidence_numastat(struct evidence *e, int file, int line, struct span text);
 bool evidence_pool(struct evidence *e, int file, int line, struct span text);
 bool evidence_found(const struct evidence *e);
 

@@ -289,7 +289,8 @@ static void merge_states(struct cl_explanation *x, unsigned first)
 
 static bool has_global(const struct evidence *e)
 {
-	bool any = e->trace.events || e->alloc.line || e->graph_longest_ns || e->settings;
+	bool any = e->numa.line || e->trace.events || e->alloc.line || e->graph_longest_ns ||
+		   e->settings;
 
 	for (unsigned i = 0; i < PROFILE_PARTS; i++)
 		any |= e->profile[i].centipercent > 0;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 const struct fact_definition fact_definitions[FACT_IDS] = {
-#define FACT(id, name, unit, label) [FACT_##id] = {name, UNIT_##unit, label},
+#define FACT(id, name, unit, label) [FACT_##id] = {name, sizeof(name) - 1, UNIT_##unit, label},
 #include "explain/fact_table.h"
 #undef FACT
 };
@@ -50,7 +50,7 @@ double fact_value(const struct facts *f, enum fact_id id, double otherwise)
 enum fact_id fact_find(const char *name, size_t length)
 {
 	for (unsigned i = 0; i < FACT_IDS; i++)
-		if (strlen(fact_definitions[i].name) == length &&
+		if (fact_definitions[i].length == length &&
 		    !memcmp(fact_definitions[i].name, name, length))
 			return (enum fact_id)i;
 	return FACT_IDS;

@@ -26,6 +26,7 @@ enum fact_id {
 
 struct fact_definition {
 	const char *name;
+	unsigned length; /* of the name */
 	enum fact_unit unit;
 	const char *label;
 };

@@ -20,6 +20,7 @@ static const struct {
 	{"*16kB", KEYWORD_LOG},
 	{"*64kB", KEYWORD_LOG},
 	{"Node ", KEYWORD_NODE},
+	{"node0", KEYWORD_NODE},
 	{"nr_", KEYWORD_VMSTAT},
 	{"numa_", KEYWORD_VMSTAT},
 	{"compact_", KEYWORD_VMSTAT},
@@ -64,6 +65,18 @@ static const struct {
 	{"Number of blocks type", KEYWORD_TYPES},
 	{"Free pages count per", KEYWORD_TYPES},
 	{"compact_zone", KEYWORD_FUNCTION},
+	{"skb_page_frag", KEYWORD_FUNCTION},
+	{"page_cache_ra_order", KEYWORD_FUNCTION},
+	{"filemap_get_folio", KEYWORD_FUNCTION},
+	{"filemap_alloc_folio", KEYWORD_FUNCTION},
+	{"iomap_get_folio", KEYWORD_FUNCTION},
+	{"abd_alloc", KEYWORD_FUNCTION},
+	{"alloc_skb_with_frags", KEYWORD_FUNCTION},
+	{"proactive_compact_node", KEYWORD_FUNCTION},
+	{"collapse_huge_page", KEYWORD_FUNCTION},
+	{"spin_lock", KEYWORD_FUNCTION},
+	{"shrink_node", KEYWORD_FUNCTION},
+	{"alloc_anon_folio", KEYWORD_FUNCTION},
 	{"try_to_compact_pages", KEYWORD_FUNCTION},
 	{"isolate_migratepages", KEYWORD_FUNCTION},
 	{"isolate_freepages", KEYWORD_FUNCTION},
@@ -75,7 +88,7 @@ static const struct {
 	{"try_to_free_pages", KEYWORD_FUNCTION},
 };
 #define WORDS   (sizeof(words) / sizeof(words[0]))
-#define STATES  1200
+#define STATES  1400
 #define CLASSES 96 /* different characters in all words, and one for all others */
 #define NOWHERE UINT16_MAX
 

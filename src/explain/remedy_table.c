@@ -189,6 +189,9 @@ const struct remedy remedy_table[] = {
 	 NO},
 
 	/* ---- C9 ---- */
+	{9, "ignore", "early && dma_zone && order >= 5",
+	 "Leave it, when nothing fails later: it is a DMA pool that is made at boot",
+	 "the pool is smaller", "none", "later messages about DMA", NO, NO},
 	{9, "dma-mask", "dma_zone || zones == 0",
 	 "Fix the driver or the device tree: a wider DMA mask, or an IOMMU or swiotlb in between",
 	 "the request may use the {free} that are free", "a driver or firmware change",
@@ -205,8 +208,6 @@ const struct remedy remedy_table[] = {
 	 "Lower the numbers of vm.lowmem_reserve_ratio (more is kept for such requests)",
 	 "others use less of the low zone", "less memory for everybody else",
 	 "protection in /proc/zoneinfo", ROOT, NO},
-	{9, "ignore", "early && dma_zone", "Leave it, when it is the DMA pool at boot",
-	 "the pool is smaller", "none", "later messages", NO, NO},
 
 	/* ---- C10 ---- */
 	{10, "ignore", "!final_failure", "Leave it: the next range was taken", "none is needed",

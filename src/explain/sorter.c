@@ -29,7 +29,9 @@ struct sorter {
 	struct section_hints hints;
 	char heading[160]; /* the last comment: it may say what the table is */
 	int heading_line;
-	bool saw_less; /* "< name value": the output of diff */
+	int pool_next;      /* this line answers "cat .../nr_hugepages" */
+	int numastat_until; /* rows of numastat up to here */
+	bool saw_less;      /* "< name value": the output of diff */
 	/* bytes of a line that has not ended */
 	char *part;
 	size_t part_used;
@@ -228,6 +230,26 @@ static struct span unquote(const struct sorter *s, struct span line)
 	return t;
 }
 
+/*
+ * What stands beside tables: numastat, whose rows look like vmstat's with two columns, and
+ * the size of the pool of huge pages, which is of meminfo too. True: nothing else.
+ */
+static bool extra_line(struct sorter *s, struct span line, unsigned keywords)
+{
+	if ((keywords & KEYWORD_NODE) && span_find(line, "node0") && !span_find(line, ":") &&
+	    !span_find(line, "/"))
+		s->numastat_until = s->line + 8;
+	if (s->line <= s->numastat_until && evidence_numastat(s->e, s->file, s->line, line))
+		return true;
+	if (!(keywords & KEYWORD_POOL))
+		return false;
+	if (span_find(line, "cat ") && span_find(line, "nr_hugepages"))
+		s->pool_next = s->line + 1;
+	if (keywords & KEYWORD_MEMINFO)
+		evidence_pool(s->e, s->file, s->line, line);
+	return false;
+}
+
 /* What grep puts in front when it reads several files. */
 static struct span ungrep(struct span line)
 {
@@ -255,7 +277,12 @@ static void one_line(struct sorter *s, struct span line)
 		return;
 	}
 	keywords = keywords_in(s->keywords, line.at, line.length);
-	if (!keywords && s->section == SECTION_NONE && s->line > s->log_until) {
+	if (s->line == s->pool_next && evidence_pool_number(s->e, s->file, s->line, line)) {
+		s->e->file[s->file].found++;
+		return;
+	}
+	if (!keywords && s->section == SECTION_NONE && s->line > s->log_until &&
+	    s->line > s->numastat_until) {
 		if (*line.at == '#' || line.at[line.length - 1] == ':')
 			goto heading;
 		return;
@@ -265,6 +292,10 @@ static void one_line(struct sorter *s, struct span line)
 	line = ungrep(unquote(s, line));
 	if (!line.length)
 		return;
+	if (extra_line(s, line, keywords)) {
+		s->e->file[s->file].found++;
+		return;
+	}
 	if (s->section != SECTION_NONE && table_line(s, line, keywords)) {
 		s->e->file[s->file].found++;
 		return;

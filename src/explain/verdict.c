@@ -252,7 +252,7 @@ unsigned verdict_check_tables(void (*report)(void *arg, const char *text), void 
 			fault(&c, remedy_table[k].id, "no such class");
 	}
 	for (unsigned k = 0; k < CLASSES; k++)
-		for (unsigned s = 0; s < 9 && class_table[k].sentence[s].text; s++) {
+		for (unsigned s = 0; s < 10 && class_table[k].sentence[s].text; s++) {
 			check_condition(&c, class_text(k), class_table[k].sentence[s].condition);
 			check_template(&c, class_text(k), class_table[k].sentence[s].text);
 		}

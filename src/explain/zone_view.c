@@ -93,6 +93,7 @@ int zone_views_of_event(struct zone_views *v, const struct klog_event *e, int fi
 		z->size_kb = k->managed_kb ? k->managed_kb : k->present_kb;
 		z->free_cma_kb = k->free_cma_kb;
 		z->highatomic_kb = k->reserved_highatomic_kb;
+		z->highatomic_free_kb = k->free_highatomic_kb;
 		z->reserves = k->reserves;
 		memcpy(z->reserve_pages, k->reserve_pages, sizeof(z->reserve_pages));
 		if (k->list_line) {
@@ -301,6 +302,12 @@ static void judge(const struct zone_views *v, struct zone_view *z, const struct 
 		else
 			z->parked_blocks += z->blocks[o];
 	}
+	/* Before 6.13 only the size of the reserve is printed; the letters tell what is free of
+	   it at least. */
+	if (!z->highatomic_free_kb)
+		for (unsigned o = 0; o < z->orders; o++)
+			if (z->types[o] == KLOG_TYPE_H)
+				z->highatomic_free_kb += z->blocks[o] * ((uint64_t)z->page_kb << o);
 	z->has_index = z->has_blocks && r->order > 0;
 	if (z->has_index) {
 		z->index = fragmentation_index(z->blocks, z->orders, order);

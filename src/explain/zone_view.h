@@ -38,7 +38,8 @@ struct zone_view {
 	int file, state_line, list_line;
 	bool has_marks, has_blocks, has_types;
 	unsigned page_kb, orders;
-	uint64_t free_kb, min_kb, low_kb, high_kb, size_kb, free_cma_kb, highatomic_kb;
+	uint64_t free_kb, min_kb, low_kb, high_kb, size_kb, free_cma_kb, highatomic_kb,
+		highatomic_free_kb;
 	unsigned reserves;
 	uint64_t reserve_pages[PROCFS_MAX_ZONES];
 	uint64_t blocks[PROCFS_MAX_ORDERS];

@@ -45,6 +45,7 @@ enum klog_kind {
 	KLOG_CMA,     /* cma_alloc failed, PFNs busy */
 	KLOG_HUGETLB, /* Only allocated N hugepages */
 	KLOG_LOCKUP,  /* soft lockup, RCU stall, hung task */
+	KLOG_VMALLOC, /* no address space, or pages for vmalloc */
 	KLOG_DUMP     /* memory state without a header: SysRq-m, or the beginning is cut off */
 };
 

@@ -101,10 +101,10 @@ bool klog_line_header(struct span s, struct klog_event *e)
 		klog_line_gfp(s, "gfp_mask=", e);
 		return true;
 	}
-	if (span_find(s, "vmalloc: allocation failure")) {
-		e->kind = KLOG_FAILURE;
+	if (span_find(s, "vmalloc: allocation failure") ||
+	    span_find(s, "vmap allocation for size")) {
+		e->kind = KLOG_VMALLOC;
 		comm_before(s, "vmalloc: allocation failure", e);
-		e->order = 0;
 		klog_line_gfp(s, "mode:", e);
 		return true;
 	}

@@ -341,6 +341,7 @@ const char *const klog_begin_words[] = {
 	"Only allocated",
 	"Linux version ",
 	"vmalloc: alloc",
+	"vmap allocation",
 	"ut of memory: Kill",
 	"ailed to allocate buffer",
 	"dma_alloc",

@@ -113,6 +113,7 @@ struct perf_row {
 	char comm[32];         /* "" where the table has none */
 	char symbol[64];
 	bool kernel;
+	bool graph; /* of a call graph: its share is part of another row's */
 };
 
 /* A row of `perf report` or `perf top`: "12.34%  comm  [kernel.kallsyms]  [k] symbol". */

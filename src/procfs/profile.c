@@ -48,6 +48,7 @@ bool perf_row_parse(struct span line, struct perf_row *out)
 	span_blanks(&s);
 	/* Call graphs put lines in front. */
 	while (s.length && strchr("|-+", *s.at)) {
+		out->graph |= *s.at != '+';
 		s.at++;
 		s.length--;
 		span_blanks(&s);

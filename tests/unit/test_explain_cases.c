@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 {
 	struct CMUnitTest tests[200];
 	struct dirent **entry;
-	int n;
+	int n, failed;
 
 	if (argc != 2)
 		return 2;
@@ -219,5 +219,9 @@ int main(int argc, char **argv)
 		tests[i] = (struct CMUnitTest){.name = entry[i]->d_name,
 					       .test_func = case_is_explained,
 					       .initial_state = entry[i]->d_name};
-	return _cmocka_run_group_tests("explain cases", tests, (size_t)n, NULL, NULL);
+	failed = _cmocka_run_group_tests("explain cases", tests, (size_t)n, NULL, NULL);
+	for (int i = 0; i < n; i++)
+		free(entry[i]);
+	free(entry);
+	return failed;
 }
