@@ -318,7 +318,7 @@ static uint64_t one_world(enum profile_id profile, uint64_t seed, bool swap)
 	if (getenv("MODEL_RANDOM_TELL"))
 		print_message("profile %d seed %llu: %.1f s, %u killed, %lld faults, %lld stalls, "
 			      "%lld ok, %lld migrated, %lld/%lld stolen, %lld thp, %lld collapsed, "
-			      "%lld kcompactd, %lld swapped\n",
+			      "%lld kcompactd, %lld swapped, hash %016llx\n",
 			      (int)profile, (unsigned long long)seed, (double)model_now(w.m) / 1e9,
 			      w.killed, (long long)counter(w.m, VM_PGFAULT),
 			      (long long)counter(w.m, VM_COMPACT_STALL),
@@ -329,7 +329,8 @@ static uint64_t one_world(enum profile_id profile, uint64_t seed, bool swap)
 			      (long long)counter(w.m, VM_THP_FAULT_ALLOC),
 			      (long long)counter(w.m, VM_THP_COLLAPSE_ALLOC),
 			      (long long)counter(w.m, VM_COMPACT_DAEMON_WAKE),
-			      (long long)counter(w.m, VM_PSWPOUT));
+			      (long long)counter(w.m, VM_PSWPOUT),
+			      (unsigned long long)model_state_hash(w.m));
 	hash = model_state_hash(w.m);
 	machine_end(w.m);
 	return hash;
