@@ -402,7 +402,9 @@ const struct rule rule_table[] = {
 	 "perf"},
 	{"c12-stack", 12, 5, "is_state && seen_daemon > 0 && !(seen_thp > 0)",
 	 "stacks of kcompactd at work", "kcompactd_do_work(), proactive_compact_node()"},
-	{"c12-boost", 12, 6, "boost > 0 && free_over_high > 1.2",
+	{"c12-boost", 12, 6,
+	 "free_over_high > 1.2 && (boost > 16777216 || (boost > 0 && has_delta && scan_kswapd > "
+	 "0))",
 	 "watermarks are boosted by {boost} while free is {free_over_high} times the high "
 	 "watermark: kswapd reclaims for order, not for need",
 	 "vm.watermark_boost_factor, boost_watermark(), mm/page_alloc.c"},
@@ -498,10 +500,19 @@ const struct rule rule_table[] = {
 	 "SUnreclaim in /proc/meminfo"},
 
 	/* ---- C15: one node ---- */
-	{"c15-imbalance", 15, 6, "node_imbalance > 10 && huge_blocks > 100",
+	{"c15-imbalance", 15, 6,
+	 "node_imbalance > 10 && huge_blocks > 100 && poor_node_huge_share < 0.15 && "
+	 "poor_node_free > 67108864",
 	 "the nodes differ {node_imbalance} times in blocks of 2 MiB and more; node {poor_node} "
 	 "has "
 	 "the fewest ({poor_node_free} free, {poor_node_huge_share} of it in such blocks)",
+	 "/proc/buddyinfo by node"},
+	{"c15-full", 15, 3,
+	 "node_imbalance > 10 && huge_blocks > 100 && !(poor_node_huge_share < 0.15 && "
+	 "poor_node_free > 67108864)",
+	 "the nodes differ {node_imbalance} times in blocks of 2 MiB and more, but node "
+	 "{poor_node} is "
+	 "rather full than fragmented ({poor_node_free} free)",
 	 "/proc/buddyinfo by node"},
 	{"c15-pins", 15, -3, PINS " && stalls >= 20 && fail_ratio > 0.5",
 	 "{pinned} are pinned, which explains that a node is short", "nr_foll_pin_acquired"},

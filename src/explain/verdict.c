@@ -87,8 +87,10 @@ static void choose(struct incident *i)
 		/* How much was looked at, and how near the next class came. */
 		i->confidence = 0.5 + 0.08 * i->score[0] - 0.06 * second;
 	}
-	if (fact_value(&i->facts, FACT_SINCE_BOOT, 0) != 0 ||
-	    fact_value(&i->facts, FACT_BORROWED, 0) != 0)
+	/* Sums since boot are no rates; another report's lists are not of this instant. */
+	if (i->class && fact_value(&i->facts, FACT_SINCE_BOOT, 0) != 0)
+		i->confidence -= 0.1;
+	if (fact_value(&i->facts, FACT_BORROWED, 0) != 0)
 		i->confidence -= 0.05;
 	if (i->confidence < 0.1)
 		i->confidence = 0.1;
