@@ -181,6 +181,40 @@ static void test_the_daemon_asks_for_whole_blocks_under_defrag_mode(void **state
 	machine_end(m);
 }
 
+static void test_a_whole_first_zone_makes_the_later_zones_whole(void **state)
+{
+	struct model_config c = quiet_config(PROFILE_C, 32 * PAGEBLOCK_PAGES);
+	struct recorded begin;
+
+	(void)state;
+	c.daemons = true;
+	c.nr_zones = 2;
+	c.zone[0].class = ZONE_DMA32;
+	c.zone[1] = c.zone[0];
+	c.zone[1].class = ZONE_NORMAL;
+	c.zone[1].start_pfn = c.zone[0].start_pfn + c.zone[0].spanned;
+	m = machine_make(&c);
+	n = &m->node[0];
+	lay_begin(m);
+	for (uint32_t b = 1; b <= 64; b++)
+		lay(m, b * PAGEBLOCK_PAGES, "256(fP)");
+	lay_end(m);
+	z = &m->zone[1];
+	m->zone[0].init_migrate = m->zone[0].start_pfn;
+	z->cached_migrate[1] = z->start_pfn + 4 * PAGEBLOCK_PAGES;
+	z->cached_free = z->end_pfn - 4 * PAGEBLOCK_PAGES;
+	record(m, &begin, TRACE_COMPACT_BEGIN);
+	kcompactd_wake(m, n, 9, ZONE_NORMAL);
+	model_sleep(m, 200 * MS);
+	record_stop(m);
+	assert_int_equal(begin.nr, 2);
+	/* One control structure serves the round: this zone starts at its ends, not where it left
+	 * off. */
+	assert_int_equal(begin.ev[1].migrate_pfn, z->start_pfn);
+	assert_int_equal(begin.ev[1].free_pfn, z->end_pfn - PAGEBLOCK_PAGES);
+	machine_end(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +228,7 @@ int main(void)
 		cmocka_unit_test(test_a_proactive_run_in_vain_waits_32_seconds),
 		cmocka_unit_test(test_writing_proactiveness_checks_at_once),
 		cmocka_unit_test(test_the_daemon_asks_for_whole_blocks_under_defrag_mode),
+		cmocka_unit_test(test_a_whole_first_zone_makes_the_later_zones_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -417,6 +417,62 @@ static void test_which_blocks_are_sources(void **state)
 	assert_true(scan_migrate_suitable(m, cc, other));
 }
 
+static void test_sources_by_kernel(void **state)
+{
+	static const struct {
+		enum migratetype block, request;
+		enum migrate_mode mode;
+		bool rights, direct;
+		bool source[NR_PROFILES];
+	} cases[] = {
+		/* Blocks of CMA without the right to allocate from them */
+		{MIGRATE_CMA,
+		 MIGRATE_UNMOVABLE,
+		 MIGRATE_SYNC_LIGHT,
+		 false,
+		 true,
+		 {true, true, false}},
+		{MIGRATE_CMA, MIGRATE_MOVABLE, MIGRATE_ASYNC, false, true, {true, true, false}},
+		{MIGRATE_CMA, MIGRATE_MOVABLE, MIGRATE_ASYNC, true, true, {true, true, true}},
+		{MIGRATE_CMA,
+		 MIGRATE_UNMOVABLE,
+		 MIGRATE_SYNC_LIGHT,
+		 false,
+		 false,
+		 {true, true, true}},
+		/* Async requests for whole blocks by others */
+		{MIGRATE_MOVABLE,
+		 MIGRATE_UNMOVABLE,
+		 MIGRATE_ASYNC,
+		 false,
+		 true,
+		 {false, false, true}},
+		{MIGRATE_UNMOVABLE,
+		 MIGRATE_UNMOVABLE,
+		 MIGRATE_ASYNC,
+		 false,
+		 true,
+		 {true, true, false}},
+	};
+
+	(void)state;
+	for (int profile = PROFILE_A; profile <= PROFILE_C; profile++) {
+		m = machine_quiet((enum profile_id)profile, 32 * PAGEBLOCK_PAGES);
+		z = &m->zone[0];
+		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+			struct compact_control *cc = direct_cc(m, z, 9, cases[i].mode);
+
+			buddy_retype_block(m, z, block_of(BLOCK), cases[i].block);
+			cc->type = cases[i].request;
+			cc->direct = cases[i].direct;
+			cc->alloc_flags = cases[i].rights ? ALLOC_CMA : 0;
+			assert_int_equal(scan_migrate_suitable(m, cc, BLOCK),
+					 cases[i].source[profile]);
+		}
+		machine_end(m);
+	}
+}
+
 static void test_the_short_first_block_of_a_zone_is_scanned(void **state)
 {
 	struct model_config c = quiet_config(PROFILE_C, 0);
@@ -471,6 +527,7 @@ int main(void)
 		cmocka_unit_test(test_when_the_fast_search_is_not_used),
 		cmocka_unit_test(test_the_fast_search_rotates_its_list),
 		ON_MACHINE(test_which_blocks_are_sources),
+		cmocka_unit_test(test_sources_by_kernel),
 		cmocka_unit_test(test_the_short_first_block_of_a_zone_is_scanned),
 	};
 
