@@ -6,7 +6,10 @@
  *
  *   bench-populate [--size 1G] [--repeat 5] [--node N] [--methods LIST] [--json]
  *   bench-populate --pinned --yes [--leave 6G]   fills the node's memory, needs root
- *   bench-populate --movable --yes [--leave 6G]  the same without the pins
+ *   bench-populate --movable --yes [--leave 6G]  the same without the pins, anew for
+ *                                                each run
+ *   bench-populate --pinned --yes --unpin-at 30 --methods compactlab   pins go away when
+ *                                                so many percent are filled
  */
 #include <compactlab/populate.h>
 #include <errno.h>
@@ -23,6 +26,7 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "populate/pop_probe.h"
 #include "populate/pop_job.h"
@@ -36,7 +40,7 @@ static const char *const names[METHODS] = {"touch", "populate-write",     "map-p
 					   "base",  "base-then-collapse", "compactlab"};
 
 struct sample {
-	uint64_t ns, huge;
+	uint64_t ns, cpu_ns, huge;
 	int64_t stall, fail;
 };
 
@@ -44,6 +48,9 @@ struct bench {
 	uint64_t size, leave;
 	unsigned repeat;
 	int node;
+	unsigned unpin_at; /* percent, 0: never */
+	pid_t hog;
+	uint64_t base_at_unpin, unpinned_at;
 	bool pinned, movable, yes, json, wanted[METHODS];
 	struct pop_probe probe;
 	struct sample sample[METHODS][MAX_REPEAT];
@@ -81,6 +88,19 @@ static int64_t vmstat(const char *name)
 
 /* ---- one run -------------------------------------------------------------------- */
 
+/* Called ten times a second at most, so the moment is a rough one; it is reported. */
+static int unpin_when_due(void *arg, const struct cl_populate_progress *p)
+{
+	struct bench *b = arg;
+
+	if (b->unpinned_at || p->done_bytes * 100 < p->bytes * b->unpin_at)
+		return 0;
+	fragment_unpin(b->hog);
+	b->unpinned_at = p->done_bytes;
+	b->base_at_unpin = p->done_bytes - p->huge_bytes;
+	return 0;
+}
+
 static int ours(struct bench *b, char *at)
 {
 	struct cl_populate_options o = CL_POPULATE_OPTIONS_INIT;
@@ -88,6 +108,11 @@ static int ours(struct bench *b, char *at)
 	if (b->node >= 0) {
 		o.policy = CL_POPULATE_PREFER;
 		o.node = b->node;
+	}
+	if (b->unpin_at) {
+		b->unpinned_at = 0;
+		o.progress = unpin_when_due;
+		o.arg = b;
 	}
 	b->receipt.size = sizeof(b->receipt);
 	return cl_populate(at, b->size, &o, &b->receipt);
@@ -138,9 +163,36 @@ static int fill(struct bench *b, enum method m, char *at)
 	return -EINVAL;
 }
 
+/* Of all threads, so that a busy machine can be told from a slow method. */
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * A virtual machine gives memory that is free back to its host after a second or two,
+ * and then the first touch costs many times the page fault. So touch as much as will be
+ * needed, give it back, and be quick: the newest free blocks are handed out first.
+ */
+static void warm(struct bench *b)
+{
+	uint64_t size = b->size + b->size / 16;
+	char *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		return;
+	pop_sys_huge(at, size, true);
+	pop_sys_populate_write(at, size);
+	munmap(at, size);
+}
+
 static void run(struct bench *b, enum method m, struct sample *s)
 {
 	uint64_t block = b->probe.block_bytes, t;
+	uint64_t cpu;
 	int64_t stall = vmstat("compact_stall"), fail = vmstat("compact_fail"), huge;
 	char *map = mmap(NULL, b->size + block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			 -1, 0),
@@ -150,9 +202,15 @@ static void run(struct bench *b, enum method m, struct sample *s)
 	if (map == MAP_FAILED)
 		die("mmap", errno);
 	at = (char *)(((uintptr_t)map + block - 1) & ~(block - 1));
+	if (!b->pinned && !b->movable)
+		warm(b);
 	t = pop_sys_now_ns();
+	cpu = cpu_ns();
 	r = fill(b, m, at);
+	s->cpu_ns = cpu_ns() - cpu;
 	s->ns = pop_sys_now_ns() - t;
+	if (r && m == OURS)
+		fprintf(stderr, "bench-populate: %s\n", b->receipt.text);
 	if (r)
 		die(names[m], -r);
 	huge = b->probe.pagemap >= 0
@@ -171,6 +229,13 @@ static int by_time(const void *a, const void *b)
 	const struct sample *x = a, *y = b;
 
 	return x->ns < y->ns ? -1 : x->ns > y->ns;
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	return x->cpu_ns < y->cpu_ns ? -1 : x->cpu_ns > y->cpu_ns;
 }
 
 static int by_huge(const void *a, const void *b)
@@ -193,6 +258,8 @@ static struct sample median(const struct bench *b, struct sample *s)
 	struct sample m;
 	unsigned mid = b->repeat / 2;
 
+	qsort(s, b->repeat, sizeof(*s), by_cpu);
+	m.cpu_ns = s[mid].cpu_ns;
 	qsort(s, b->repeat, sizeof(*s), by_huge);
 	m.huge = s[mid].huge;
 	qsort(s, b->repeat, sizeof(*s), by_fail);
@@ -206,18 +273,20 @@ static struct sample median(const struct bench *b, struct sample *s)
 static void print_line(struct bench *b, enum method m)
 {
 	struct sample *s = b->sample[m], mid = median(b, s);
-	const struct sample *other = b->sample[POPULATE];
-	double ratio, base;
+	struct sample plain = median(b, b->sample[POPULATE]), base = median(b, b->sample[BASE]);
 
-	ratio = b->wanted[POPULATE] ? (double)mid.ns / (double)other[b->repeat / 2].ns : 0;
-	base = b->wanted[BASE] ? (double)mid.ns / (double)b->sample[BASE][b->repeat / 2].ns : 0;
+	/* Ratios to something that was not run are 0. */
+#define RATIO(to, field) ((to).field ? (double)mid.field / (double)(to).field : 0.0)
 	printf(b->json ? "{\"method\":\"%s\",\"median_s\":%.4f,\"min_s\":%.4f,\"max_s\":%.4f,"
-			 "\"of_populate_write\":%.3f,\"of_base\":%.3f,\"huge_mib\":%" PRIu64
+			 "\"of_populate_write\":%.3f,\"of_base\":%.3f,\"cpu_s\":%.4f,"
+			 "\"cpu_of_populate_write\":%.3f,\"huge_mib\":%" PRIu64
 			 ",\"compact_stall\":%" PRId64 ",\"compact_fail\":%" PRId64 "}\n"
-		       : "%-20s %9.4f  [%.4f..%.4f] %9.3f %9.3f %9" PRIu64 " %9" PRId64 " %9" PRId64
-			 "\n",
+		       : "%-18s %8.4f [%.4f..%.4f] %9.3f %7.3f %8.4f %9.3f %8" PRIu64 " %6" PRId64
+			 " %6" PRId64 "\n",
 	       names[m], (double)mid.ns / 1e9, (double)s[0].ns / 1e9,
-	       (double)s[b->repeat - 1].ns / 1e9, ratio, base, mid.huge >> 20, mid.stall, mid.fail);
+	       (double)s[b->repeat - 1].ns / 1e9, RATIO(plain, ns), RATIO(base, ns),
+	       (double)mid.cpu_ns / 1e9, RATIO(plain, cpu_ns), mid.huge >> 20, mid.stall, mid.fail);
+#undef RATIO
 }
 
 static void print_table(struct bench *b)
@@ -231,12 +300,10 @@ static void print_table(struct bench *b)
 		       b->pinned    ? "pinned"
 		       : b->movable ? "movable-fragmented"
 				    : "unprepared");
-		printf("%-20s %9s  %-17s %9s %9s %9s %9s %9s\n", "method", "median s", "[range]",
-		       "/populate", "/base", "huge MiB", "stalls", "failed");
+		printf("%-18s %8s %-16s %9s %7s %8s %9s %8s %6s %6s\n", "method", "median s",
+		       "[range]", "/populate", "/base", "cpu s", "/populate", "huge MiB", "stalls",
+		       "failed");
 	}
-	/* The two that others are compared with. */
-	median(b, b->sample[POPULATE]);
-	median(b, b->sample[BASE]);
 	for (int m = 0; m < METHODS; m++)
 		if (b->wanted[m])
 			print_line(b, (enum method)m);
@@ -244,6 +311,13 @@ static void print_table(struct bench *b)
 		char json[16384];
 
 		cl_populate_receipt_json(&b->receipt, json, sizeof(json));
+		if (b->unpinned_at)
+			printf("last run: unpinned when %" PRIu64 " MiB were filled, %" PRIu64
+			       " of them huge; of the rest %" PRIu64 " MiB became huge, %" PRIu64
+			       " did not\n",
+			       b->unpinned_at >> 20, (b->unpinned_at - b->base_at_unpin) >> 20,
+			       (b->receipt.huge_bytes - (b->unpinned_at - b->base_at_unpin)) >> 20,
+			       (b->receipt.base_bytes - b->base_at_unpin) >> 20);
 		printf("%s\n", json);
 	}
 }
@@ -291,11 +365,17 @@ static void choose(struct bench *b, char *list)
 static void parse(struct bench *b, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"size", 1, 0, 's'},    {"repeat", 1, 0, 'r'},
-		{"node", 1, 0, 'n'},    {"leave", 1, 0, 'l'},
-		{"methods", 1, 0, 'm'}, {"pinned", 0, 0, 'p'},
-		{"movable", 0, 0, 'v'}, {"yes", 0, 0, 'y'},
-		{"json", 0, 0, 'j'},    {0},
+		{"size", 1, 0, 's'},
+		{"repeat", 1, 0, 'r'},
+		{"node", 1, 0, 'n'},
+		{"leave", 1, 0, 'l'},
+		{"methods", 1, 0, 'm'},
+		{"pinned", 0, 0, 'p'},
+		{"movable", 0, 0, 'v'},
+		{"yes", 0, 0, 'y'},
+		{"json", 0, 0, 'j'},
+		{"unpin-at", 1, 0, 'u'},
+		{0},
 	};
 
 	for (int c; (c = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
@@ -320,6 +400,9 @@ static void parse(struct bench *b, int argc, char **argv)
 			break;
 		case 'v':
 			b->movable = true;
+			break;
+		case 'u':
+			b->unpin_at = (unsigned)atoi(optarg);
 			break;
 		case 'y':
 			b->yes = true;
@@ -348,7 +431,6 @@ static void parse(struct bench *b, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct bench *b = calloc(1, sizeof(*b));
-	pid_t hog = 0;
 
 	if (!b)
 		die("calloc", ENOMEM);
@@ -362,8 +444,8 @@ int main(int argc, char **argv)
 	b->size &= ~((2ull << 20) - 1);
 	pop_probe_open(&b->probe);
 	settle(b);
-	if (b->pinned || b->movable)
-		hog = fragment_start(b->leave, b->node, b->pinned);
+	if (b->pinned && !b->unpin_at)
+		b->hog = fragment_start(b->leave, b->node, true);
 	/*
 	 * The order rotates: what a method leaves on the free lists is what the next one
 	 * gets, and memory a virtual machine has not touched yet is slower than any method.
@@ -375,11 +457,17 @@ int main(int argc, char **argv)
 
 			if (!b->wanted[m])
 				continue;
+			/* What compaction makes stays made: movable memory is prepared anew. */
+			if (b->movable || b->unpin_at)
+				b->hog = fragment_start(b->leave, b->node, b->pinned);
 			run(b, (enum method)m, &s);
+			if (b->movable || b->unpin_at)
+				fragment_stop(b->hog);
 			if (i) /* the first round warms up */
 				b->sample[m][i - 1] = s;
 		}
-	fragment_stop(hog);
+	if (b->pinned && !b->unpin_at)
+		fragment_stop(b->hog);
 	print_table(b);
 	pop_probe_close(&b->probe);
 	free(b);

@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 ninja -C "$build" bench/bench-populate > /dev/null
 "$build/bench/bench-populate" --size "${SIZE:-1G}" --repeat "${REPEAT:-5}" |
 	if [ -n "${UPDATE_DOCS:-}" ]; then
-		tee >("$here/into-docs" populate-clean "$here/../docs/populate.md")
+		tee /dev/stderr | "$here/into-docs" populate-clean "$here/../docs/populate.md"
 	else
 		cat
 	fi

@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "populate/pop_probe.h"
 #include "populate/pop_room.h"
 #include "populate/pop_sys.h"
 
@@ -52,7 +53,8 @@ static char *map(uint64_t size)
 	return p;
 }
 
-static void pin(char *at, uint64_t size)
+/* Pinned for as long as the ring is open, which is returned. */
+static int pin(char *at, uint64_t size)
 {
 	struct io_uring_params params = {0};
 	struct iovec iov[BUFFERS];
@@ -65,48 +67,88 @@ static void pin(char *at, uint64_t size)
 		iov[n] = (struct iovec){at + off, size - off < BUFFER ? size - off : BUFFER};
 	if (syscall(SYS_io_uring_register, ring, IORING_REGISTER_BUFFERS, iov, n))
 		fail("io_uring_register");
+	return ring;
+}
+
+static uint64_t free_blocks(struct pop_probe *p, int node)
+{
+	char text[16384];
+	ssize_t n = pread(p->buddyinfo, text, sizeof(text) - 1, 0);
+	struct pop_free f;
+
+	if (n <= 0)
+		return 0;
+	text[n] = 0;
+	pop_nodes_buddyinfo(&p->nodes, text, &f);
+	if (node >= 0)
+		return f.blocks[node];
+	return pop_free_in(&f, &p->memory);
+}
+
+/* Take what is left of free huge blocks, as ballast that nobody else gets. */
+static void eat_blocks(int node, uint64_t most)
+{
+	struct pop_probe probe;
+	char *at = map(most);
+
+	pop_probe_open(&probe);
+	pop_sys_huge(at, most, true);
+	at = (char *)(((uintptr_t)at + probe.block_bytes - 1) & ~(probe.block_bytes - 1));
+	for (uint64_t off = 0; off + 2 * probe.block_bytes <= most && free_blocks(&probe, node);
+	     off += probe.block_bytes)
+		if (pop_sys_populate_write(at + off, probe.block_bytes))
+			fail("populate");
+	pop_probe_close(&probe);
 }
 
 /*
  * Two mappings are touched in turns, so that their pages alternate in memory; one of
  * them is freed. What stays is contiguous in the address space and can be pinned with
- * few buffers.
+ * few buffers. All else but a reserve is ballast in huge pages, and in the end so are
+ * the free blocks of the reserve.
  */
-static void fragment(uint64_t leave, int node, bool pinned)
+static int fragment(uint64_t leave, int node, bool pinned)
 {
-	long page = sysconf(_SC_PAGESIZE);
-	uint64_t have = free_bytes(node), each;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), have = free_bytes(node), each = leave;
+	uint64_t reserve = have / 32 > (110ull << 20) ? have / 32 : 110ull << 20, ballast;
 	struct pop_policy bind = {.mode = POP_MPOL_BIND};
-	char *keep, *drop;
+	char *keep, *drop, *rest;
+	int ring = -1;
 
-	/*
-	 * `leave` is what is free in the end: half of what is filled plus what was not
-	 * filled. Five parts in a hundred stay with the kernel.
-	 */
-	each = have > leave ? have - leave : 0;
-	if (each > have / 2 - have / 20)
-		each = have / 2 - have / 20;
-	each &= ~((1ull << 21) - 1);
 	if (node >= 0) {
 		pop_mask_set(&bind.nodes, (unsigned)node);
 		if (pop_sys_set_policy(&bind))
 			fail("set_mempolicy");
 	}
+	have = have > reserve ? have - reserve : 0;
+	if (each > have / 2)
+		each = have / 2;
+	each &= ~((1ull << 21) - 1);
+	ballast = have - 2 * each;
+	if (ballast > 4u << 20) {
+		rest = map(ballast);
+		pop_sys_huge(rest, ballast, true);
+		if (pop_sys_populate_write(rest, ballast))
+			fail("populate");
+	}
 	keep = map(each);
 	drop = map(each);
-	for (uint64_t off = 0; off < each; off += (uint64_t)page) {
+	for (uint64_t off = 0; off < each; off += page) {
 		((volatile char *)keep)[off] = 1;
 		((volatile char *)drop)[off] = 1;
 	}
 	if (pinned)
-		pin(keep, each);
+		ring = pin(keep, each);
 	munmap(drop, each);
+	eat_blocks(node, 2 * reserve);
+	return ring;
 }
 
 /* The OOM killer's first choice, and gone when the parent is. */
 static void child_main(int ready, uint64_t leave, int node, bool pinned)
 {
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC), ring, signal;
+	sigset_t unpin;
 	char ok = 1;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -115,9 +157,15 @@ static void child_main(int ready, uint64_t leave, int node, bool pinned)
 			fail("oom_score_adj");
 		close(fd);
 	}
-	fragment(leave, node, pinned);
+	sigemptyset(&unpin);
+	sigaddset(&unpin, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &unpin, NULL);
+	ring = fragment(leave, node, pinned);
 	if (write(ready, &ok, 1) != 1)
 		fail("write");
+	while (sigwait(&unpin, &signal) || ring < 0)
+		;
+	close(ring);
 	for (;;)
 		pause();
 }
@@ -144,6 +192,11 @@ pid_t fragment_start(uint64_t leave, int node, bool pinned)
 	}
 	close(ready[0]);
 	return child;
+}
+
+void fragment_unpin(pid_t child)
+{
+	kill(child, SIGUSR1);
 }
 
 void fragment_stop(pid_t child)

@@ -7,10 +7,12 @@
 #include <sys/types.h>
 
 /*
- * Fill memory of the node (-1: any) until `leave` bytes would be free, in base pages, and
- * free every other one. The rest is pinned long-term if so asked. Returns the child
+ * Fill memory of the node (-1: any) so that about `leave` bytes are free, as single pages
+ * between others that are in use, and pinned long-term if so asked. Returns the child
  * once that is done; exits the program with a message when it cannot be done.
  */
 pid_t fragment_start(uint64_t leave, int node, bool pinned);
 void fragment_stop(pid_t child);
+/* Drop the pins; the pages stay where they are and can be moved from now on. */
+void fragment_unpin(pid_t child);
 #endif

@@ -26,35 +26,35 @@ void pop_decide_init(struct pop_decide *d, const struct pop_rules *rules)
 
 /* ---- the deferral --------------------------------------------------------------- */
 
-/* Attempts that are still to be passed over: compaction_deferred() without its count. */
-static uint64_t skips_left(const struct pop_decide *d)
-{
-	return minus((1u << d->shift) - 1, d->considered);
-}
-
 bool pop_decide_deferred(struct pop_decide *d)
 {
-	if (!skips_left(d))
+	if (!d->skip)
 		return false;
-	d->considered++;
+	d->skip--;
 	d->deferred_blocks++;
 	return true;
 }
 
-void pop_decide_failed(struct pop_decide *d)
+/* defer_compaction(); compaction_deferred() then lets every 2^shift-th attempt run. */
+void pop_decide_failed(struct pop_decide *d, bool for_free)
 {
-	d->considered = 0;
+	if (for_free) {
+		d->skip = POP_FREE_SKIP;
+		return;
+	}
 	if (d->shift < POP_MAX_SHIFT)
 		d->shift++;
 	if (d->shift > d->max_shift)
 		d->max_shift = d->shift;
+	d->skip = (1u << d->shift) - 1;
 }
 
 void pop_decide_succeeded(struct pop_decide *d)
 {
 	if (d->shift)
 		d->recoveries++;
-	d->shift = d->considered = 0;
+	d->shift = 0;
+	d->skip = 0;
 }
 
 /* ---- how much at once ----------------------------------------------------------- */
@@ -144,7 +144,7 @@ void pop_decide_next(struct pop_decide *d, const struct pop_view *view, struct p
 	}
 	if (!d->base_only && late(d, view))
 		d->base_only = true;
-	skips = skips_left(d);
+	skips = d->skip;
 	if (!skips && !(d->trying && d->shift) && !d->base_only) {
 		give_full(d, step,
 			  within_time(d, view, min64(d->try_chunk, view->left), d->try_block_ns),
@@ -171,12 +171,41 @@ void pop_decide_next(struct pop_decide *d, const struct pop_view *view, struct p
 				      d->base_block_ns));
 	}
 	if (step->deferred && (step->act == POP_OTHER || step->act == POP_BASE)) {
-		d->considered += (unsigned)step->blocks;
+		d->skip = minus(d->skip, step->blocks);
 		d->deferred_blocks += step->blocks;
 	}
 }
 
 /* ---- what it brought ------------------------------------------------------------ */
+
+/*
+ * Did the blocks take no longer than they would have without trying? An eighth is
+ * noise.
+ */
+static bool was_free(const struct pop_decide *d, const struct pop_step *step,
+		     const struct pop_outcome *o)
+{
+	uint64_t base = d->base_block_ns ? d->base_block_ns : d->rules.base_guess_ns;
+	uint64_t huge = d->huge_block_ns ? d->huge_block_ns : base;
+	uint64_t expected = o->huge * huge + (step->blocks - min64(step->blocks, o->huge)) * base;
+
+	return o->time_ns <= expected + expected / 8;
+}
+
+/*
+ * No evidence, and cheap enough to go on at once? Not while other nodes give huge pages:
+ * there every try delays what could be had for nothing.
+ */
+static bool is_patient(struct pop_decide *d, const struct pop_step *step,
+		       const struct pop_outcome *o)
+{
+	uint64_t base = d->base_block_ns ? d->base_block_ns : d->rules.base_guess_ns;
+
+	if ((o->compacted && !o->moved) || (d->rules.use_other && o->free_other))
+		return false;
+	d->patience_ns += minus(o->time_ns, step->blocks * base);
+	return d->patience_tries++ < POP_PATIENCE && d->patience_ns <= d->rules.blocks * base / 8;
+}
 
 static void learn_try(struct pop_decide *d, const struct pop_step *step,
 		      const struct pop_outcome *o)
@@ -189,12 +218,15 @@ static void learn_try(struct pop_decide *d, const struct pop_step *step,
 	if (o->huge_home * 2 < step->blocks || !o->huge_home) {
 		d->failed_tries++;
 		d->try_chunk = 1;
-		pop_decide_failed(d);
+		if (!is_patient(d, step, o))
+			pop_decide_failed(d, was_free(d, step, o));
 		/* The kernel takes free blocks first: those it left cannot be had. */
 		d->untakable_home = o->free_home;
 		return;
 	}
 	pop_decide_succeeded(d);
+	d->patience_ns /= 2;
+	d->patience_tries = 0;
 	if (o->huge_home == step->blocks)
 		d->try_chunk = min64(2 * step->blocks, most);
 	else
@@ -220,7 +252,7 @@ static void learn_free(struct pop_decide *d, const struct pop_step *step,
 	}
 	d->untakable_home = o->free_home;
 	if (!o->huge)
-		pop_decide_failed(d);
+		pop_decide_failed(d, was_free(d, step, o));
 }
 
 void pop_decide_learn(struct pop_decide *d, const struct pop_step *step,

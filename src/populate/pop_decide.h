@@ -10,6 +10,19 @@
  * lock: pop_decide_next() hands out blocks, pop_decide_learn() takes the outcome back.
  * In between several workers may be at it; blocks they were sent for count as taken.
  *
+ * A failed try is evidence against the node only when the kernel really compacted and
+ * could move nothing. When it did not compact (it defers after failures of others, for
+ * 64 attempts, of which a try is up to three) or when pages moved, the next try may
+ * well succeed: such failures are borne with patience, but for 32 in a row at most, and
+ * until they have cost an eighth of what filling everything with base pages would cost.
+ * Then they count like others.
+ *
+ * Two deferrals meet here, ours and the kernel's. While the kernel defers compaction
+ * itself, a try fails at once and costs nothing, but counts in the kernel, which
+ * compacts only at every 64th attempt. Would we still pass over 63 blocks between
+ * tries, it would take gigabytes until it compacts again. So a failure that took no
+ * longer than the block would have taken anyway is followed by a short pause only.
+ *
  * "home" is the node (or the set of nodes) the memory should come from; "other" is
  * the rest. A free block is one the allocator can hand out as a huge page at once.
  */
@@ -17,6 +30,8 @@
 #include <stdint.h>
 
 #define POP_MAX_SHIFT  6   /* COMPACT_MAX_DEFER_SHIFT */
+#define POP_PATIENCE   32  /* failures in a row that may be no evidence */
+#define POP_FREE_SKIP  3   /* attempts passed over after a failure that cost nothing */
 #define POP_MAX_CHUNK  512 /* blocks: 1 GiB */
 #define POP_MAX_TRY    16  /* blocks risked at once where none is known to be free */
 #define POP_MAX_BLIND  32  /* the same while free blocks cannot be counted at all */
@@ -41,6 +56,7 @@ struct pop_rules {            /* fixed for a call */
 	uint64_t base_budget; /* blocks that may become base pages, UINT64_MAX: all */
 	uint64_t chunk_ns;    /* a chunk should not take longer */
 	uint64_t deadline_ns; /* absolute, 0: none */
+	uint64_t blocks;      /* of the whole buffer */
 	uint64_t base_guess_ns; /* what a block of base pages costs, until one was measured */
 };
 
@@ -63,17 +79,22 @@ struct pop_outcome {
 	uint64_t huge_home; /* of these, from home */
 	uint64_t time_ns;
 	uint64_t free_home, free_other; /* blocks free afterwards */
+	bool compacted;                 /* a try: the kernel searched memory, here or elsewhere */
+	bool moved;                     /* and pages were moved */
 };
 
 struct pop_decide {
 	struct pop_rules rules;
-	/* Deferral, as in the kernel's zone: attempts passed over since the last failure. */
-	unsigned shift, considered;
-	unsigned trying;      /* tries under way; after a failure one at a time */
-	bool base_only;       /* the deadline is near */
-	uint64_t chunk;       /* blocks of the next chunk of known free blocks */
-	uint64_t try_chunk;   /* and of the next try */
-	uint64_t plain_chunk; /* and of the next one that cannot stall */
+	/* Deferral, as in the kernel's zone; `skip` attempts are still to be passed over. */
+	unsigned shift;
+	uint64_t skip;
+	uint64_t patience_ns;    /* time lost to failures that were no evidence */
+	unsigned patience_tries; /* such failures since the last success */
+	unsigned trying;         /* tries under way; after a failure one at a time */
+	bool base_only;          /* the deadline is near */
+	uint64_t chunk;          /* blocks of the next chunk of known free blocks */
+	uint64_t try_chunk;      /* and of the next try */
+	uint64_t plain_chunk;    /* and of the next one that cannot stall */
 	/* Blocks counted as free that could not be had: reserves, CMA, foreign migratetypes. */
 	uint64_t untakable_home, untakable_other;
 	uint64_t sent_home, sent_other; /* free blocks that workers are just taking */
@@ -91,6 +112,6 @@ void pop_decide_learn(struct pop_decide *d, const struct pop_step *step,
 
 /* The deferral alone, for collapse: is the next attempt passed over? Counts the attempt. */
 bool pop_decide_deferred(struct pop_decide *d);
-void pop_decide_failed(struct pop_decide *d);
+void pop_decide_failed(struct pop_decide *d, bool for_free);
 void pop_decide_succeeded(struct pop_decide *d);
 #endif

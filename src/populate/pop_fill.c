@@ -177,7 +177,34 @@ struct chunk {
 	struct pop_free before;
 	bool know_before;
 	bool bound;
+	uint64_t scanned, migrated; /* by all compaction of the machine, before a try */
 };
+
+/* What compaction has done so far, on the whole machine. False: not known. */
+static bool look_at_compaction(const struct pop_job *job, char *text, size_t size,
+			       uint64_t *scanned, uint64_t *migrated)
+{
+	ssize_t n = job->probe->vmstat >= 0 ? pread(job->probe->vmstat, text, size - 1, 0) : -1;
+
+	if (n <= 0)
+		return false;
+	text[n] = 0;
+	*migrated = pop_room_field(text, "pgmigrate_success", 0);
+	*scanned = pop_room_field(text, "compact_migrate_scanned", 0);
+	return *scanned != 0 || *migrated != 0;
+}
+
+/* Did the kernel search at least a block's worth of pages during the try? Move any? */
+static void judge_try(const struct pop_job *job, char *text, size_t size, const struct chunk *c,
+		      struct pop_outcome *o)
+{
+	uint64_t scanned, migrated;
+
+	if (!look_at_compaction(job, text, size, &scanned, &migrated))
+		return;
+	o->compacted = scanned - c->scanned >= job->probe->block_bytes / job->probe->page_bytes;
+	o->moved = migrated != c->migrated;
+}
 
 static void look(const struct pop_job *job, char *text, size_t size, struct pop_free *f,
 		 bool *known)
@@ -293,6 +320,7 @@ static bool take(struct pop_job *job, struct chunk *c, char *text, size_t size)
 	view.left = alike(job, touched);
 	memset(&c->step, 0, sizeof(c->step));
 	c->bound = c->know_before = false;
+	c->scanned = c->migrated = 0;
 	if (touched) {
 		/* What is there decides what these become; nothing to ask for. */
 		c->step.act = POP_BASE;
@@ -346,6 +374,8 @@ static void work(struct worker *w)
 		int r;
 
 		pthread_mutex_unlock(&job->lock);
+		if (c.step.trial)
+			look_at_compaction(job, text, sizeof(text), &c.scanned, &c.migrated);
 		if (touched) {
 			uint64_t t = pop_sys_now_ns(), f = pop_sys_faults();
 
@@ -364,6 +394,8 @@ static void work(struct worker *w)
 				o.free_home = pop_free_in(&after, &job->home);
 				o.free_other = pop_free_in(&after, &job->other);
 			}
+			if (c.step.trial)
+				judge_try(job, text, sizeof(text), &c, &o);
 			if (c.step.trial)
 				o.huge_home =
 					huge_from_home(job, &c, &o, known ? &after : &c.before);

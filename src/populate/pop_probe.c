@@ -141,6 +141,7 @@ void pop_probe_open(struct pop_probe *p)
 	if (text)
 		pop_nodes_zoneinfo(&p->nodes, text);
 	free(text);
+	p->vmstat = pop_sys_open("/proc/vmstat");
 	p->pagemap = pop_sys_open("/proc/self/pagemap");
 	if (p->pagemap >= 0 && pop_sys_scan(p->pagemap, 0, p->page_bytes, &region, 1, &next) < 0) {
 		close(p->pagemap);
@@ -167,6 +168,8 @@ void pop_probe_close(struct pop_probe *p)
 {
 	if (p->buddyinfo >= 0)
 		close(p->buddyinfo);
+	if (p->vmstat >= 0)
+		close(p->vmstat);
 	if (p->pagemap >= 0)
 		close(p->pagemap);
 }

@@ -19,6 +19,7 @@ struct pop_probe {
 	struct pop_thp thp;
 	bool populate_write, collapse;
 	int buddyinfo;    /* open, or negative */
+	int vmstat;       /* open, or negative */
 	int pagemap;      /* /proc/self/pagemap, open and known to answer scans, or negative */
 	uint32_t missing; /* CL_POPULATE_NO_* */
 	struct pop_nodemask memory; /* nodes with memory that this process may use */

@@ -131,6 +131,8 @@ uint64_t pop_room_machine(void)
 	available = pop_room_field(text, "MemAvailable:", UINT64_MAX);
 	if (available == UINT64_MAX)
 		return available;
+	/* MemAvailable is careful with watermarks; what it keeps back is not out of reach. */
+	available += pop_room_field(text, "MemTotal:", 0) / 32;
 	return (available + pop_room_field(text, "SwapFree:", 0)) * 1024;
 }
 

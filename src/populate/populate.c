@@ -166,6 +166,7 @@ static void set_up_rules(struct pop_job *job)
 	struct pop_rules rules = {
 		.chunk_ns = POP_CHUNK_NS,
 		.deadline_ns = job->deadline_ns,
+		.blocks = job->blocks,
 		.base_guess_ns = job->probe->block_bytes / 2, /* 2 GB/s: slow, so careful */
 		.base_budget = UINT64_MAX,
 		.free_known = job->probe->buddyinfo >= 0,

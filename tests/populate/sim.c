@@ -41,9 +41,18 @@ static void fault_huge(struct sim *s, bool other, struct pop_outcome *o)
 		return;
 	}
 	s->compactions++;
+	if (s->kernel_defers) {
+		s->kernel_defers--;
+		s->failures++;
+		s->now_ns += s->deferred_ns + s->base_ns;
+		s->base++;
+		return;
+	}
+	o->compacted = true;
 	made = s->compactable && random_below(&s->random, 100) >= s->fail_percent;
 	if (made) {
 		s->compactable--;
+		o->moved = true;
 		s->now_ns += s->compact_ns + s->huge_ns;
 		o->huge++;
 		o->huge_home++;
@@ -66,6 +75,7 @@ void sim_run(struct sim *s, struct pop_decide *d, const struct pop_rules *rules,
 	uint64_t at = 0, unpinned = 0;
 
 	pop_decide_init(d, rules);
+	d->rules.blocks = blocks;
 	while (at < blocks) {
 		struct pop_view v = {.now_ns = s->now_ns,
 				     .left = blocks - at,
@@ -77,6 +87,7 @@ void sim_run(struct sim *s, struct pop_decide *d, const struct pop_rules *rules,
 
 		if (s->unpin_at && at >= s->unpin_at && !unpinned) {
 			s->compactable = blocks;
+			s->kernel_defers = s->defer_after_unpin;
 			unpinned = s->chunks + 1;
 		}
 		pop_decide_next(d, &v, &step);

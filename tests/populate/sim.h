@@ -13,7 +13,10 @@ struct sim {
 	uint64_t compactable;  /* blocks that compaction of home can still make */
 	unsigned fail_percent; /* of compactions that fail although it could */
 	uint64_t huge_ns, base_ns, compact_ns, fail_ns;
-	uint64_t unpin_at; /* block at which `compactable` becomes everything, 0: never */
+	uint64_t kernel_defers;     /* so many tries fail before the kernel compacts at all */
+	uint64_t defer_after_unpin; /* the same, set when unpinned */
+	uint64_t deferred_ns;       /* what such a failure costs */
+	uint64_t unpin_at;          /* block at which `compactable` becomes everything, 0: never */
 	uint64_t now_ns, random;
 	/* What happened. */
 	uint64_t huge, huge_home, base, compactions, failures, chunks;

@@ -42,7 +42,7 @@ static void tries_follow_the_kernels_deferral(void **state)
 {
 	struct pop_rules rules = sim_rules();
 	struct pop_decide d;
-	struct pop_outcome fail = {.time_ns = 5000000};
+	struct pop_outcome fail = {.time_ns = 5000000, .compacted = true};
 	uint64_t at = 0, tried[9], n = 0;
 	/* compaction_deferred(): an attempt runs when ++considered reaches 1 << shift. */
 	static const uint64_t attempts[9] = {1, 3, 7, 15, 31, 63, 127, 191, 255};
@@ -59,10 +59,46 @@ static void tries_follow_the_kernels_deferral(void **state)
 			tried[n++] = at + 1;
 		}
 		at += step.blocks;
+		fail.time_ns = step.act == POP_FULL ? 5000000 : step.blocks * 500000;
+		fail.compacted = step.act == POP_FULL;
 		pop_decide_learn(&d, &step, &fail);
 	}
 	assert_memory_equal(tried, attempts, sizeof(tried));
 	assert_int_equal(d.max_shift, 6);
+}
+
+static void failures_that_cost_nothing_are_followed_by_short_pauses(void **state)
+{
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+	struct pop_view v = {.left = 1000};
+	struct pop_step step;
+	unsigned blocks = 0, tries = 0;
+
+	(void)state;
+	pop_decide_init(&d, &rules);
+	d.base_block_ns = 500000;
+	d.shift = POP_MAX_SHIFT;
+	d.patience_tries = POP_PATIENCE; /* has come to an end */
+	while (tries < 10) {
+		struct pop_outcome o = {0};
+
+		pop_decide_next(&d, &v, &step);
+		o.time_ns = step.blocks * 500000; /* the kernel defers by itself */
+		tries += step.trial;
+		blocks += (unsigned)step.blocks;
+		pop_decide_learn(&d, &step, &o);
+	}
+	assert_int_equal(blocks, 1 + 9 * (1 + POP_FREE_SKIP));
+	assert_int_equal(d.shift, POP_MAX_SHIFT); /* the next costly one is followed by 63 */
+	for (;;) {
+		pop_decide_next(&d, &v, &step);
+		if (step.trial)
+			break;
+		pop_decide_learn(&d, &step, &(struct pop_outcome){.time_ns = step.blocks * 500000});
+	}
+	pop_decide_learn(&d, &step, &(struct pop_outcome){.time_ns = 5000000, .compacted = true});
+	assert_int_equal(d.skip, 63);
 }
 
 static void pinned_node_costs_little_more_than_base_pages(void **state)
@@ -90,7 +126,8 @@ static void free_blocks_are_taken_while_deferred(void **state)
 	struct pop_rules rules = sim_rules();
 	struct pop_decide d;
 	struct pop_view v = {.left = 1000};
-	struct pop_outcome fail = {.time_ns = 5000000}, good = {.huge = 1, .huge_home = 1};
+	struct pop_outcome fail = {.time_ns = 5000000, .compacted = true},
+			   good = {.huge = 1, .huge_home = 1};
 	struct pop_step step;
 
 	(void)state;
@@ -174,6 +211,38 @@ static void rare_failures_do_not_cost_coverage(void **state)
 	assert_true(s.huge * 100 >= huge * 99);
 }
 
+static void the_kernels_deferral_that_others_left_is_waited_out(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+	uint64_t huge;
+
+	(void)state;
+	s.free_home = 0;
+	s.compactable = 100000;
+	s.kernel_defers = 22;
+	s.deferred_ns = 5000000;
+	sim_plain(s, 4 * GIB, &huge);
+	sim_run(&s, &d, &rules, 4 * GIB);
+	assert_true(s.huge * 100 >= huge * 99);
+}
+
+static void patience_is_not_endless(void **state)
+{
+	struct sim s = sim_new();
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+
+	(void)state;
+	/* Every try fails slowly, and never can it be seen that the kernel compacted. */
+	s.free_home = 0;
+	s.kernel_defers = 100000;
+	s.deferred_ns = 5000000;
+	sim_run(&s, &d, &rules, 4 * GIB);
+	assert_true(s.now_ns * 2 <= 3 * 4 * GIB * s.base_ns);
+}
+
 static void supply_that_runs_out_is_used_up(void **state)
 {
 	struct sim s = sim_new();
@@ -202,9 +271,10 @@ static void huge_pages_come_back_within_64_chunks_after_unpinning(void **state)
 
 		s.free_home = 0;
 		s.unpin_at = at;
+		s.defer_after_unpin = 22; /* the kernel's own 64 attempts, three a try */
 		sim_run(&s, &d, &rules, 4 * GIB);
 		assert_in_range(s.first_huge_after_unpin, 1, 64);
-		assert_true(s.huge >= 4 * GIB - at - 64);
+		assert_true(s.huge >= 4 * GIB - at - 64 - 22 * (1 + POP_FREE_SKIP));
 		assert_true(d.recoveries >= 1);
 	}
 }
@@ -230,7 +300,7 @@ static void without_the_wish_other_nodes_are_left_alone(void **state)
 	struct pop_rules rules = sim_rules();
 	struct pop_decide d;
 	struct pop_view v = {.left = 1000, .free_other = 500};
-	struct pop_outcome fail = {.time_ns = 5000000};
+	struct pop_outcome fail = {.time_ns = 5000000, .compacted = true};
 
 	(void)state;
 	pop_decide_init(&d, &rules);
@@ -341,7 +411,7 @@ static void a_second_worker_does_not_pile_up_behind_a_try(void **state)
 	struct pop_rules rules = sim_rules();
 	struct pop_decide d;
 	struct pop_view v = {.left = 1000};
-	struct pop_outcome fail = {.time_ns = 5000000};
+	struct pop_outcome fail = {.time_ns = 5000000, .compacted = true};
 	struct pop_step one, two;
 
 	(void)state;
@@ -410,12 +480,15 @@ int main(void)
 		cmocka_unit_test(clean_memory_takes_few_large_chunks),
 		cmocka_unit_test(no_chunk_takes_much_longer_than_it_should),
 		cmocka_unit_test(tries_follow_the_kernels_deferral),
+		cmocka_unit_test(failures_that_cost_nothing_are_followed_by_short_pauses),
 		cmocka_unit_test(pinned_node_costs_little_more_than_base_pages),
 		cmocka_unit_test(free_blocks_are_taken_while_deferred),
 		cmocka_unit_test(blocks_that_cannot_be_had_are_not_asked_for_again),
 		cmocka_unit_test(a_reserve_costs_one_small_step_per_chunk),
 		cmocka_unit_test(movable_memory_is_compacted_as_before),
 		cmocka_unit_test(rare_failures_do_not_cost_coverage),
+		cmocka_unit_test(the_kernels_deferral_that_others_left_is_waited_out),
+		cmocka_unit_test(patience_is_not_endless),
 		cmocka_unit_test(supply_that_runs_out_is_used_up),
 		cmocka_unit_test(huge_pages_come_back_within_64_chunks_after_unpinning),
 		cmocka_unit_test(other_nodes_pages_are_taken_without_compaction),
