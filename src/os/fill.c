@@ -80,6 +80,19 @@ static int map_anon(struct memory *m, const struct step_fill *f, struct cl_error
 	return 0;
 }
 
+/*
+ * Memory of a node is filled and punched by a CPU of that node: pages on their way to and from
+ * the free lists wait on lists of the CPU, and which CPU's these are should not be left to
+ * chance. A node without CPUs is filled from anywhere.
+ */
+static void run_near(int node)
+{
+	cpu_set_t cpus;
+
+	if (node != PLAN_NODE_ANY && numa_cpus(node, &cpus) == 0)
+		sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
 static int fill_prepare(struct memory *m, unsigned step, struct worker_reply *reply)
 {
 	const struct step_fill *f = &m->plan->step[step].fill;
@@ -92,6 +105,7 @@ static int fill_prepare(struct memory *m, unsigned step, struct worker_reply *re
 	m->kind = f->memory;
 	m->node = f->node;
 	m->bound_bytes = bytes;
+	run_near(f->node);
 	r = memory_reserve(m, bytes, err);
 	if (r)
 		return r;

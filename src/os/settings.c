@@ -188,10 +188,30 @@ static int read_word(const char *path, char *buf, size_t size)
 	return 0;
 }
 
+/*
+ * With each write to a file that switches huge pages on or off the kernel sets min_free_kbytes
+ * anew (mm/khugepaged.c, set_recommended_min_free_kbytes()), also when what is written is the
+ * value from before. Told of first, it is put back last.
+ */
+static int tell_min_free(struct watchdog *w, const char *path)
+{
+	static const char min_free[] = SYSCTL_DIR "/min_free_kbytes", end[] = "enabled";
+	size_t length = strlen(path);
+	char old[512];
+
+	if (strncmp(path, THP_DIR "/", sizeof(THP_DIR)) || length < sizeof(end) ||
+	    strcmp(path + length - strlen(end), end) || read_word(min_free, old, sizeof(old)))
+		return 0;
+	return watchdog_setting(w, min_free, old);
+}
+
 static int tell_watchdog(struct watchdog *w, const char *path, const char *old)
 {
 	char other[512];
+	int r = tell_min_free(w, path);
 
+	if (r)
+		return r;
 	for (unsigned i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		for (int side = 0; side < 2; side++) {
 			const char *partner = pairs[i][!side];

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "os/settings.h"
 #include "util/util.h"
 
 enum message_kind { WATCH_SETTING, WATCH_INSTANCE, WATCH_FINISH, WATCH_RESTORED, WATCH_DONE };
@@ -75,11 +76,26 @@ static int instance_remove(int trace_root, const char *name)
 	return r == -ENOENT ? 0 : r;
 }
 
+/* What is as it was is left alone; some settings do more than they show when written to. */
+static bool is_back(const struct message *m)
+{
+	char *text;
+	bool is;
+
+	if (file_read(m->path, &text, NULL))
+		return false;
+	is = setting_is(text, m->value);
+	free(text);
+	return is;
+}
+
 static void undo_all(struct duty *d, bool report)
 {
 	while (d->count) {
 		struct message m = d->undo[--d->count];
 
+		if (m.kind == WATCH_SETTING && is_back(&m))
+			continue;
 		if (m.kind == WATCH_INSTANCE)
 			m.status = instance_remove(d->trace_root, m.path);
 		else

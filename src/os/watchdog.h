@@ -28,8 +28,8 @@ int watchdog_setting(struct watchdog *w, const char *path, const char *value);
 int watchdog_instance(struct watchdog *w, const char *name);
 /*
  * Undo everything now and end the watchdog. `restored` (may be NULL) receives
- * {path: value} of the settings; an error names the first that could not be put back.
- * The watchdog is freed in any case.
+ * {path: value} of the settings that were not as before; an error names the first that
+ * could not be put back. The watchdog is freed in any case.
  */
 int watchdog_finish(struct watchdog *w, json_t *restored, struct cl_error *err);
 #endif
