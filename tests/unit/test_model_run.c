@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* Plans on the model: every kind of step, records, refusals, repeatability. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "backend/backend.h"
+#include "result/record.h"
+
+static const char head[] = "[experiment]\n"
+			   "title = steps\n"
+			   "[machine]\n"
+			   "nodes = 256M, 256M\n"
+			   "cpus = 4\n"
+			   "thp.enabled = madvise\n";
+
+/* Runs the steps after `head`; the record, or NULL with *err filled. */
+static json_t *run(const char *steps, uint64_t seed, const char *kernel, int *result,
+		   struct cl_error *err)
+{
+	const struct backend *model = backend_find("model");
+	struct backend_run r = {.kernel = kernel};
+	struct cl_scenario *scenario;
+	struct plan *plan;
+	json_t *record = NULL;
+	char text[8192];
+
+	assert_non_null(model);
+	snprintf(text, sizeof(text), "%s%s", head, steps);
+	memset(err, 0, sizeof(*err));
+	*result = cl_scenario_parse(text, strlen(text), "test.ini", &scenario, err);
+	if (*result)
+		fail_msg("%s:%d: %s", err->file, err->line, err->what);
+	*result = plan_resolve(scenario, "model", "mainline", 0, seed, &plan, err);
+	if (*result)
+		fail_msg("%s:%d: %s", err->file, err->line, err->what);
+	r.plan = plan;
+	r.scenario = scenario;
+	*result = model->probe(&r, err);
+	if (!*result)
+		*result = model->run(&r, &record, err);
+	plan_free(plan);
+	cl_scenario_free(scenario);
+	return record;
+}
+
+static json_t *must_run(const char *steps, uint64_t seed, const char *kernel)
+{
+	struct cl_error err;
+	int r;
+	json_t *record = run(steps, seed, kernel, &r, &err);
+
+	if (r)
+		fail_msg("%s:%d: %s (%s)", err.file, err.line, err.what, err.hint);
+	assert_non_null(record);
+	return record;
+}
+
+static double value(const json_t *record, const char *measure)
+{
+	double v = -1;
+	int r = record_measure(record, measure, &v);
+
+	if (r)
+		fail_msg("%s: %s", measure, strerror(-r));
+	return v;
+}
+
+static void test_a_record_has_every_field(void **state)
+{
+	json_t *record =
+		must_run("[step a]\nkind = fill\nmemory = anon\nnode = 0\nsize = 20M\n", 1, NULL);
+	json_t *step = json_array_get(json_object_get(record, "steps"), 0);
+
+	(void)state;
+	assert_true(json_is_true(json_object_get(record, "simulated")));
+	assert_int_equal(strlen(json_string_value(json_object_get(record, "state_hash"))), 16);
+	assert_string_equal(record_kernel(record), "model (7.3)");
+	assert_true(json_integer_value(json_object_get(record, "wall_ns")) > 0);
+	assert_true(json_is_array(json_object_get(record, "notes")));
+	assert_non_null(json_object_get(json_object_get(record, "evidence"), "nodes"));
+	for (size_t i = 0; i < 7; i++) {
+		static const char *const fields[] = {"name",
+						     "kind",
+						     "time_ns",
+						     "vmstat",
+						     "buddyinfo",
+						     "compaction_ns",
+						     "compaction_daemon_ns"};
+
+		assert_non_null(json_object_get(step, fields[i]));
+	}
+	assert_int_equal(value(record, "a.defer_shift"), -1);
+	assert_int_equal(value(record, "a.base_node0"), 5120);
+	assert_int_equal(value(record, "a.nr_anon_pages"), 5120);
+	assert_int_equal(value(record, "a.bytes"), 20 << 20);
+	json_decref(record);
+}
+
+static void test_the_kernel_chooses_the_profile(void **state)
+{
+	static const char steps[] = "[step a]\nkind = sleep\ntime = 1ms\n";
+	json_t *record = must_run(steps, 1, "6.12.117-cloud-amd64");
+	struct cl_error err;
+	int r;
+
+	(void)state;
+	assert_string_equal(record_kernel(record), "model (6.12)");
+	json_decref(record);
+	assert_null(run(steps, 1, "5.10", &r, &err));
+	assert_int_equal(r, -EOPNOTSUPP);
+	assert_string_equal(err.hint, "it knows 6.12, 6.18 and 7.3");
+}
+
+static void test_equal_seeds_give_equal_records(void **state)
+{
+	static const char steps[] = "[step a]\nkind = fill\nmemory = anon\nnode = 0\nleave = 60M\n"
+				    "[step h]\nkind = punch\nof = a\nselect = random\nshare = 50%\n"
+				    "[step f]\nkind = fault\nsize = 64M\nadvice = hugepage\n";
+	json_t *a = must_run(steps, 1, NULL), *b = must_run(steps, 1, NULL);
+	json_t *c = must_run(steps, 2, NULL);
+
+	(void)state;
+	assert_true(json_equal(a, b));
+	assert_false(json_equal(a, c));
+	json_decref(a);
+	json_decref(b);
+	json_decref(c);
+}
+
+static void test_a_fill_stops_at_what_is_to_be_left(void **state)
+{
+	json_t *record = must_run("[step a]\nkind = fill\nmemory = anon\nnode = 1\nleave = 100M\n"
+				  "[step r]\nkind = read\nfile = /proc/zoneinfo\n",
+				  1, NULL);
+	json_t *after, *zone;
+	uint64_t left = 0;
+	size_t i;
+
+	(void)state;
+	after = json_object_get(json_object_get(json_array_get(json_object_get(record, "steps"), 0),
+						"buddyinfo"),
+				"after");
+	json_array_foreach(after, i, zone) {
+		json_t *free_chunks = json_object_get(zone, "free");
+
+		if (json_integer_value(json_object_get(zone, "node")) != 1)
+			continue;
+		for (size_t k = 0; k < json_array_size(free_chunks); k++)
+			left += (uint64_t)json_integer_value(json_array_get(free_chunks, k)) << k;
+	}
+	/* One refill of a CPU's list is at most 2016 pages. */
+	assert_true(left >= 25600 - 2016 && left < 25600 + 64);
+	json_decref(record);
+}
+
+static void test_pinned_memory_fails_huge_pages_one_by_one(void **state)
+{
+	json_t *record =
+		must_run("[step hog]\nkind = fill\nmemory = anon\nnode = 0\nleave = 60M\n"
+			 "[step holes]\nkind = punch\nof = hog\nselect = position\nmodulo = 2\n"
+			 "residue = 1\norder = descending\n"
+			 "[step pins]\nkind = pin\nof = hog\n"
+			 "[step f]\nkind = fault\nsize = 64M\nadvice = hugepage\ncpu_node = 0\n"
+			 "[step u]\nkind = unpin\nof = pins\n"
+			 "[step rel]\nkind = release\nof = hog\n"
+			 "[step g]\nkind = fault\nsize = 64M\nadvice = hugepage\ncpu_node = 0\n",
+			 1, NULL);
+
+	(void)state;
+	assert_int_equal(value(record, "pins.nr_foll_pin_acquired"),
+			 value(record, "pins.pinned_pages"));
+	assert_int_equal(value(record, "u.nr_foll_pin_released"),
+			 value(record, "pins.pinned_pages"));
+	assert_true(value(record, "f.huge_node1") > 0);
+	assert_int_equal(value(record, "f.compact_success"), 0);
+	assert_true(value(record, "f.compact_stall") >= value(record, "f.huge_node1") - 1);
+	assert_true(value(record, "f.compaction_ns") > 0);
+	/* Once it is gone, node 0 has room again. */
+	assert_int_equal(value(record, "g.huge_node0"), 32);
+	json_decref(record);
+}
+
+static void test_every_other_kind_of_step_runs(void **state)
+{
+	json_t *record = must_run(
+		"[step s]\nkind = fill\nmemory = shmem\nsize = 10M\n"
+		"[step c]\nkind = fill\nmemory = file\nsize = 10M\n"
+		"[step l]\nkind = fill\nmemory = mlocked\nsize = 10M\n"
+		"[step h]\nkind = fill\nmemory = anon\npages = huge\nsize = 20M\n"
+		"[step p]\nkind = punch\nof = c\nselect = pfn\nmodulo = 4\nresidue = 1\n"
+		"[step b]\nkind = punch\nof = s\nselect = pageblock\naction = keep\n"
+		"[step t]\nkind = files\ncount = 500\nsize = 6K\nthreads = 3\n"
+		"[step w]\nkind = write\nsize = 20M\nthreads = 2\n"
+		"[step k]\nkind = compact\n"
+		"[step n]\nkind = compact\nnode = 1\n"
+		"[step d]\nkind = drop\nwhat = all\n"
+		"[step e]\nkind = set\nvm.swappiness = 10\n"
+		"[step z]\nkind = sleep\ntime = 2s\n"
+		"[step r]\nkind = read\nfile = /sys/kernel/mm/transparent_hugepage/defrag\n"
+		"[step i]\nkind = fault\nsize = 16M\nadvice = hugepage\n"
+		"policy = interleave\nnodes = 0, 1\nthreads = 4\nrepeat = 2\n",
+		1, NULL);
+	json_t *last = json_array_get(json_object_get(record, "steps"), 13);
+
+	(void)state;
+	assert_int_equal(value(record, "h.huge"), 10);
+	assert_int_equal(value(record, "p.freed_pages") + value(record, "p.kept_pages"), 2560);
+	assert_int_equal(value(record, "b.nr_shmem"), -value(record, "b.freed_pages"));
+	assert_int_equal(value(record, "t.files"), 500);
+	assert_int_equal(value(record, "t.nr_shmem"), 1000);
+	assert_int_equal(value(record, "w.bytes"), 20 << 20);
+	assert_int_equal(value(record, "d.drop_pagecache"), 1);
+	assert_int_equal(value(record, "z.time_ns"), 2000000000);
+	assert_int_equal(value(record, "i.huge_node0"), 4);
+	assert_int_equal(value(record, "i.runs"), 2);
+	assert_string_equal(json_string_value(
+				    json_object_get(json_object_get(last, "detail"), "text")),
+			    "always defer defer+madvise [madvise] never\n");
+	json_decref(record);
+}
+
+static void test_what_the_model_lacks_is_refused_with_its_place(void **state)
+{
+	struct cl_error err;
+	int r;
+
+	(void)state;
+	assert_null(run("[step r]\nkind = read\nfile = /proc/cpuinfo\n", 1, NULL, &r, &err));
+	assert_int_equal(r, -EOPNOTSUPP);
+	assert_string_equal(err.what, "step r: the model has no /proc/cpuinfo");
+	assert_null(run("[step s]\nkind = set\nvm.overcommit_memory = 1\n", 1, NULL, &r, &err));
+	assert_int_equal(r, -EOPNOTSUPP);
+	assert_string_equal(err.what, "step s: the model has no setting vm.overcommit_memory");
+	assert_int_equal(err.line, 9);
+	assert_null(run("[step s]\nkind = set\nvm.defrag_mode = 1\n", 1, "6.12", &r, &err));
+	assert_int_equal(r, -EOPNOTSUPP);
+}
+
+static void test_too_much_memory_is_an_oom_kill(void **state)
+{
+	struct cl_error err;
+	int r;
+
+	(void)state;
+	assert_null(run("[step f]\nkind = fill\nmemory = anon\nsize = 511M\n", 1, NULL, &r, &err));
+	assert_int_equal(r, -ENOMEM);
+	assert_non_null(strstr(err.what, "step f: the model's OOM killer ended the task after "));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_record_has_every_field),
+		cmocka_unit_test(test_the_kernel_chooses_the_profile),
+		cmocka_unit_test(test_equal_seeds_give_equal_records),
+		cmocka_unit_test(test_a_fill_stops_at_what_is_to_be_left),
+		cmocka_unit_test(test_pinned_memory_fails_huge_pages_one_by_one),
+		cmocka_unit_test(test_every_other_kind_of_step_runs),
+		cmocka_unit_test(test_what_the_model_lacks_is_refused_with_its_place),
+		cmocka_unit_test(test_too_much_memory_is_an_oom_kill),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
