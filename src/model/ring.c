@@ -87,33 +87,32 @@ uint32_t ring_insert(struct ring *r, uint32_t pos, uint32_t value, ring_moved_fn
 
 void ring_rotate_to(struct ring *r, uint32_t pos, ring_moved_fn moved, void *ctx)
 {
-	uint32_t front_members = 0;
+	uint32_t mask = r->cap - 1;
+	uint32_t value;
 
-	/*
-	 * A push may squeeze or double, after which `pos` is stale: count members, then take them one by
-	 * one from an end. The searches walk from an end, so the shorter side is at most a few hundred.
-	 */
+	/* Each member leaves one end before it enters at the other, so there is always room for it. */
 	if (pos - r->head <= r->tail - pos) {
-		for (uint32_t p = r->head; p != pos; p = ring_next(r, p))
-			front_members++;
-		while (front_members--) {
-			uint32_t value = ring_at(r, r->head);
-
-			ring_remove(r, r->head);
-			moved(ctx, value, ring_push_tail(r, value, moved, ctx));
+		while (r->head != pos) {
+			value = r->cell[r->head & mask];
+			r->cell[r->head++ & mask] = 0;
+			if (value == 0)
+				continue;
+			r->cell[r->tail & mask] = value;
+			moved(ctx, value, r->tail++);
 		}
-	} else {
-		uint32_t back_members = 0;
-
-		for (uint32_t p = pos; p != r->tail; p = ring_next(r, p))
-			back_members++;
-		while (back_members--) {
-			uint32_t value = ring_at(r, r->tail - 1);
-
-			ring_remove(r, r->tail - 1);
-			moved(ctx, value, ring_push_head(r, value, moved, ctx));
-		}
+		return;
 	}
+	while (r->tail != pos) {
+		value = r->cell[--r->tail & mask];
+		r->cell[r->tail & mask] = 0;
+		if (value == 0)
+			continue;
+		r->cell[--r->head & mask] = value;
+		moved(ctx, value, r->head);
+	}
+	/* Before `pos` there may have been holes. */
+	while (r->cell[(r->tail - 1) & mask] == 0)
+		r->tail--;
 }
 
 bool ring_is_valid(const struct ring *r)
