@@ -16,7 +16,7 @@ struct class_sentence {
 struct class_definition {
 	const char *id, *name;
 	unsigned severity; /* of several incidents, the higher is the worse */
-	struct class_sentence sentence[10];
+	struct class_sentence sentence[12];
 };
 
 /*

@@ -50,6 +50,8 @@ const struct rule rule_table[] = {
 	{"c1-costly-unknown", 1, 5, COSTLY " && !has(can_reclaim)",
 	 "order {order} is above 3, where the kernel refuses instead of trying for ever",
 	 "PAGE_ALLOC_COSTLY_ORDER, mm/page_alloc.c"},
+	{"c1-cut", 1, 5, "is_failure && !has(order)",
+	 "the report breaks off before it says what was asked for", "page allocation failure"},
 	{"c1-costly-atomic", 1, 4, COSTLY " && atomic && !below_min",
 	 "order {order} was asked where sleeping is not allowed, so nothing was compacted for it",
 	 "__GFP_DIRECT_RECLAIM, include/linux/gfp_types.h"},

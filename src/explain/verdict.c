@@ -82,7 +82,9 @@ static void choose(struct incident *i)
 		}
 	}
 	if (i->class) {
-		i->confidence = 0.5 + 0.5 * (best - second) / (best + 3.0);
+		/* The distance to the next class, and whether much or little speaks at all. */
+		i->confidence =
+			0.5 + 0.5 * (best - second) / (best + 3.0) * (best < 8 ? best / 8.0 : 1.0);
 	} else {
 		/* How much was looked at, and how near the next class came. */
 		i->confidence = 0.5 + 0.08 * i->score[0] - 0.06 * second;
@@ -254,7 +256,7 @@ unsigned verdict_check_tables(void (*report)(void *arg, const char *text), void 
 			fault(&c, remedy_table[k].id, "no such class");
 	}
 	for (unsigned k = 0; k < CLASSES; k++)
-		for (unsigned s = 0; s < 10 && class_table[k].sentence[s].text; s++) {
+		for (unsigned s = 0; s < 12 && class_table[k].sentence[s].text; s++) {
 			check_condition(&c, class_text(k), class_table[k].sentence[s].condition);
 			check_template(&c, class_text(k), class_table[k].sentence[s].text);
 		}

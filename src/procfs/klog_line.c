@@ -6,7 +6,7 @@
 
 /* ---- headers ------------------------------------------------------------------------ */
 
-static bool find_order(struct span s, int *order)
+bool klog_line_order(struct span s, int *order)
 {
 	struct span rest = s;
 
@@ -82,7 +82,7 @@ bool klog_line_header(struct span s, struct klog_event *e)
 	if (span_find(s, "page allocation failure")) {
 		e->kind = KLOG_FAILURE;
 		comm_before(s, "page allocation failure", e);
-		find_order(s, &e->order);
+		klog_line_order(s, &e->order);
 		klog_line_gfp(s, "mode:", e);
 		return e->order >= 0 || e->has_gfp || s.length < 120;
 	}
@@ -90,14 +90,14 @@ bool klog_line_header(struct span s, struct klog_event *e)
 		e->kind = KLOG_STALL;
 		comm_before(s, "page allocation stalls", e);
 		span_u64(&rest, &e->stall_ms);
-		find_order(s, &e->order);
+		klog_line_order(s, &e->order);
 		klog_line_gfp(s, "mode:", e);
 		return true;
 	}
 	if (span_find(s, "invoked oom-killer")) {
 		e->kind = KLOG_OOM;
 		comm_before(s, "invoked oom-killer", e);
-		find_order(s, &e->order);
+		klog_line_order(s, &e->order);
 		klog_line_gfp(s, "gfp_mask=", e);
 		return true;
 	}
@@ -285,7 +285,11 @@ bool klog_line_slub_cache(struct span s, struct klog_event *e)
 
 	if (e->kind != KLOG_SLUB)
 		return false;
-	if (!span_after(s, "cache: ", &rest) || !span_until(&rest, ',', &name))
+	rest = s;
+	/* A mailer may have put the name on a line of its own. */
+	if (!span_after(s, "cache: ", &rest) && (e->cache[0] || !span_find(s, "(")))
+		return false;
+	if (!span_until(&rest, ',', &name))
 		return false;
 	inner = name;
 	if (span_until(&inner, '(', &name)) {

@@ -9,6 +9,8 @@
 
 /* "COMM: page allocation failure...", "... invoked oom-killer: ...", "... stalls for". */
 bool klog_line_header(struct span s, struct klog_event *e);
+/* "order:4", "order=4"; -1 when there is none. */
+bool klog_line_order(struct span s, int *order);
 /* The mask behind `key`, with the names in brackets where printed. */
 bool klog_line_gfp(struct span s, const char *key, struct klog_event *e);
 /* "CPU: 0 PID: 12 Comm: cat Tainted: G 5.10.2 #80" and the older "Pid: 12, comm: ..." */

@@ -462,8 +462,14 @@ static bool wrapped_line(struct context *c, struct span s, int line)
 		if (!taken)
 			c->state_of = 0;
 	}
-	if (!taken && !e->has_gfp && line - e->line <= 2 && e->kind <= KLOG_STALL)
+	if (taken || line - e->line > 2)
+		return taken;
+	if (!e->has_gfp && e->kind <= KLOG_STALL)
 		taken = klog_line_gfp(s, e->kind == KLOG_OOM ? "gfp_mask=" : "mode:", e);
+	else if (!e->has_gfp && e->kind == KLOG_SLUB)
+		taken = klog_line_gfp(s, "gfp=", e);
+	if (e->order < 0 && e->kind <= KLOG_STALL && klog_line_order(s, &e->order))
+		taken = true;
 	return taken;
 }
 

@@ -124,7 +124,7 @@ static void every_class_has_a_rule_a_sentence_and_a_remedy(void **state)
 				(!c || rule_table[k].weight >= POINTS_NEEDED);
 		for (unsigned k = 0; k < remedy_count; k++)
 			remedy |= remedy_table[k].class == c;
-		for (unsigned s = 0; s < 10 && class_table[c].sentence[s].text; s++)
+		for (unsigned s = 0; s < 12 && class_table[c].sentence[s].text; s++)
 			sentence |= !class_table[c].sentence[s].condition;
 		assert_true(rule && remedy && sentence);
 	}
