@@ -3,8 +3,8 @@
 #define BACKEND_MODEL_H
 /*
  * One run on the userspace kernel; shared by model.c (the run), model_machine.c (what a plan's
- * machine is made of), model_step.c (steps and their records) and model_memory.c (steps that
- * hold memory).
+ * machine is made of), model_step.c (steps and their records), model_memory.c (steps that hold
+ * memory) and model_punch.c.
  */
 #include <compactlab/error.h>
 #include <jansson.h>
@@ -92,7 +92,7 @@ void model_account_start(struct model_exec *x);
 /* Can this file of the kernel be read from the model? */
 bool model_file_known(const char *file);
 
-/* ---- model_memory.c ----------------------------------------------------------------------- */
+/* ---- model_memory.c, model_punch.c -------------------------------------------------------- */
 
 /* The kinds of steps that hold memory. They fill record and effect; 0 or an error without place. */
 int model_fill(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
@@ -112,4 +112,11 @@ int model_unpin_step(struct model_exec *x, unsigned i, json_t *record, struct mo
 int model_release(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
 		  struct cl_error *err);
 void model_held_free(struct held *h);
+/* Sets a number of a step's detail. */
+void model_detail(json_t *record, const char *name, uint64_t value);
+/* One operation of a task of the step, to its end. */
+int model_act(struct model_exec *x, struct held *h, unsigned thread, struct op *op,
+	      struct cl_error *err);
+/* -EINVAL when the memory of that step was released. */
+int model_still_held(struct model_exec *x, unsigned of, struct cl_error *err);
 #endif

@@ -29,13 +29,13 @@ void model_held_free(struct held *h)
 	memset(h, 0, sizeof(*h));
 }
 
-static void detail_set(json_t *record, const char *name, uint64_t value)
+void model_detail(json_t *record, const char *name, uint64_t value)
 {
 	json_object_set_new(json_object_get(record, "detail"), name,
 			    json_integer((json_int_t)value));
 }
 
-/* ---- tasks and amounts ---------------------------------------------------------------------- */
+/* ---- tasks and amounts ---------------------------------------------------------------- */
 
 /* Tasks on the CPUs of a node, in turn; PLAN_NODE_ANY: of the machine. */
 static int make_tasks(struct model_exec *x, struct held *h, unsigned threads, unsigned regions,
@@ -107,15 +107,15 @@ static int killed(struct model_exec *x, const struct held *h, const struct op *o
 }
 
 /* One operation of a task of the step, to its end. */
-static int act(struct model_exec *x, struct held *h, unsigned thread, struct op *op,
-	       struct cl_error *err)
+int model_act(struct model_exec *x, struct held *h, unsigned thread, struct op *op,
+	      struct cl_error *err)
 {
 	int r = model_do(x->m, h->task[thread], op);
 
 	return r ? cl_error(err, r, "the operation cannot be started") : killed(x, h, op, err);
 }
 
-/* ---- where the pages are -------------------------------------------------------------------- */
+/* ---- where the pages are -------------------------------------------------------------- */
 
 struct landing {
 	uint64_t base[MAX_NODES], huge[MAX_NODES], present;
@@ -168,7 +168,7 @@ static void record_pages(struct model_exec *x, json_t *record, const struct land
 	json_object_set_new(record, "pages", all);
 }
 
-/* ---- fill ------------------------------------------------------------------------------------ */
+/* ---- fill ----------------------------------------------------------------------------- */
 
 static void bind_region(struct model *m, region_id region, int node)
 {
@@ -247,14 +247,14 @@ static int fill_chunk(struct model_exec *x, struct held *h, const struct step_fi
 			.index = h->pages,
 			.count = chunk,
 			.write = true};
-	int r = act(x, h, 0, &op, err);
+	int r = model_act(x, h, 0, &op, err);
 
 	if (!r && f->memory == FILL_MLOCKED) {
 		op = (struct op){.kind = OP_MLOCK,
 				 .region = h->region[0],
 				 .index = h->pages,
 				 .count = chunk};
-		r = act(x, h, 0, &op, err);
+		r = model_act(x, h, 0, &op, err);
 	}
 	h->pages += chunk;
 	return r;
@@ -333,12 +333,11 @@ int model_fill(struct model_exec *x, unsigned i, json_t *record, struct model_ef
 	look(x, h, &l);
 	r = fill_verify(x, h, f, &l, err);
 	record_pages(x, record, &l);
-	detail_set(record, "bytes", h->pages * MODEL_PAGE_BYTES);
+	model_detail(record, "bytes", h->pages * MODEL_PAGE_BYTES);
 	return r;
 }
 
-/* ---- fault ------------------------------------------------------------------------------------
- */
+/* ---- fault ---------------------------------------------------------------------------- */
 
 static void fault_policy(const struct step_fault *f, struct mempolicy *p)
 {
@@ -541,15 +540,14 @@ int model_fault(struct model_exec *x, unsigned i, json_t *record, struct model_e
 	look(x, h, &l);
 	r = fault_verify(x, h, f, &l, err);
 	record_pages(x, record, &l);
-	detail_set(record, "bytes", h->pages * MODEL_PAGE_BYTES);
+	model_detail(record, "bytes", h->pages * MODEL_PAGE_BYTES);
 	json_object_set_new(record, "runs", json_integer(all.runs));
 	if (all.runs > 1)
 		json_object_set_new(record, "all_runs", repeats_json(x->m, &all));
 	return r;
 }
 
-/* ---- files and writes --------------------------------------------------------------------------
- */
+/* ---- files and writes ----------------------------------------------------------------- */
 
 /* Runs what the threads were given and gathers; `units` of what was done. */
 static int threads_run(struct model_exec *x, struct held *h, struct model_effect *e,
@@ -601,8 +599,8 @@ int model_files(struct model_exec *x, unsigned i, json_t *record, struct model_e
 			r = model_start(x->m, h->task[t], &op);
 	}
 	r = threads_run(x, h, e, &made, err);
-	detail_set(record, "bytes", made * f->size_bytes);
-	detail_set(record, "files", made);
+	model_detail(record, "bytes", made * f->size_bytes);
+	model_detail(record, "files", made);
 	if (!r && made != f->count)
 		r = cl_error(err, -EIO, "%llu of %llu files are there", (unsigned long long)made,
 			     (unsigned long long)f->count);
@@ -642,183 +640,20 @@ int model_write(struct model_exec *x, unsigned i, json_t *record, struct model_e
 			r = model_start(x->m, h->task[t], &op);
 	}
 	r = threads_run(x, h, e, &made, err);
-	detail_set(record, "bytes", made * MODEL_PAGE_BYTES);
-	detail_set(record, "files", threads);
+	model_detail(record, "bytes", made * MODEL_PAGE_BYTES);
+	model_detail(record, "files", threads);
 	return r;
 }
 
-/* ---- punch
- * ---------------------------------------------------------------------------------------- */
+/* ---- pins ----------------------------------------------------------------------------- */
 
-/* A page of the memory: its position, and whether the selection chose it. */
-struct chosen {
-	uint32_t *position;
-	uint8_t *yes;
-	uint64_t count;
-};
-
-/* The same streams as on a real machine: one a step and purpose. */
-static uint64_t stream(const struct plan *p, unsigned step, uint64_t purpose)
-{
-	uint64_t s = p->seed + (uint64_t)step * 2 + purpose;
-
-	return random_next(&s);
-}
-
-/* Present pages by position. Random choices are drawn in this order. */
-static void list_by_position(struct model_exec *x, const struct held *h, unsigned step,
-			     const struct step_punch *s, struct chosen *c, uint8_t *drawn)
-{
-	struct region *r = owner_region(x->m, h->region[0]);
-	uint64_t draws = stream(x->plan, step, 0);
-
-	for (uint64_t i = 0; i < h->pages; i++) {
-		if (owner_page(x->m, r, i) == PFN_NONE)
-			continue;
-		if (s->select == PUNCH_RANDOM)
-			drawn[i] = random_below(&draws, 1000000) < s->share_ppm;
-		c->yes[c->count] = i % s->modulo == s->residue;
-		c->position[c->count++] = (uint32_t)i;
-	}
-}
-
-/* Present pages by frame number. */
-static void list_by_pfn(struct model_exec *x, const struct held *h, const struct step_punch *s,
-			struct chosen *c, const uint8_t *drawn)
-{
-	struct model *m = x->m;
-	struct region *r = owner_region(m, h->region[0]);
-	uint64_t block = UINT64_MAX;
-
-	c->count = 0;
-	for (pfn_t pfn = 0; pfn < m->map.end_pfn; pfn++) {
-		pfn_t head;
-		uint32_t slot;
-		bool yes = false;
-
-		if (m->map.block[block_of(pfn).v].nr_taken == 0) {
-			pfn = pb_end(pfn) - 1;
-			continue;
-		}
-		head = memmap_head(m, pfn);
-		if (!(KINDS_LRU >> PG_KIND(m->map.state[head]) & 1))
-			continue;
-		slot = owner_slot(m, head).v + (pfn - head);
-		if (slot < r->first_slot || slot >= r->first_slot + h->pages ||
-		    owner_page(m, r, slot - r->first_slot) != pfn)
-			continue;
-		if (s->select == PUNCH_PFN)
-			yes = pfn % s->modulo == s->residue;
-		else if (s->select == PUNCH_RANDOM)
-			yes = drawn[slot - r->first_slot];
-		else if (pfn / MODEL_HUGE_PAGES != block && pfn % MODEL_HUGE_PAGES >= s->residue)
-			yes = true, block = pfn / MODEL_HUGE_PAGES;
-		c->yes[c->count] = yes;
-		c->position[c->count++] = slot - r->first_slot;
-	}
-}
-
-static void swap_positions(uint32_t *a, uint32_t *b)
-{
-	uint32_t t = *a;
-
-	*a = *b;
-	*b = t;
-}
-
-/* Brings what is to be freed to the front, in the order it is to be freed; how many. */
-static uint64_t arrange(struct model_exec *x, unsigned step, const struct step_punch *s,
-			struct chosen *c)
-{
-	uint64_t draws = stream(x->plan, step, 1), freed = 0;
-
-	for (uint64_t i = 0; i < c->count; i++)
-		if ((c->yes[i] != 0) == (s->action == PUNCH_FREE))
-			swap_positions(&c->position[freed++], &c->position[i]);
-	if (s->order == PUNCH_DESCENDING)
-		for (uint64_t i = 0; i < freed / 2; i++)
-			swap_positions(&c->position[i], &c->position[freed - 1 - i]);
-	if (s->order == PUNCH_SHUFFLED)
-		for (uint64_t i = freed; i > 1; i--)
-			swap_positions(&c->position[i - 1], &c->position[random_below(&draws, i)]);
-	return freed;
-}
-
-static int punch_list(struct model_exec *x, unsigned i, const struct step_punch *s,
-		      struct chosen *c, uint8_t *drawn, json_t *record, struct model_effect *e,
-		      struct cl_error *err)
-{
-	struct held *h = &x->held[s->of];
-	struct op op = {.kind = OP_RELEASE, .region = h->region[0], .pick = PICK_LIST};
-	uint64_t freed;
-	int r;
-
-	list_by_position(x, h, i, s, c, drawn);
-	if (s->select != PUNCH_POSITION)
-		list_by_pfn(x, h, s, c, drawn);
-	freed = arrange(x, i, s, c);
-	if (!freed) {
-		cl_error(err, -EINVAL, "selects no page of %llu to free",
-			 (unsigned long long)c->count);
-		return cl_error_hint(err, -EINVAL,
-				     "check residue, modulo and share, and the size of the fill");
-	}
-	op.count = h->pages;
-	op.list = c->position;
-	op.list_nr = freed;
-	model_span_open(x, e);
-	r = act(x, h, 0, &op, err);
-	model_span_close(x, e);
-	e->time_ns = op.end - op.start;
-	detail_set(record, "freed_pages", freed);
-	detail_set(record, "kept_pages", c->count - freed);
-	if (!r && op.failed > freed / 10) {
-		cl_error(err, -EIO, "%llu of %llu freed pages are still there",
-			 (unsigned long long)op.failed, (unsigned long long)freed);
-		return cl_error_hint(err, -EIO,
-				     "pinned pages and parts of huge pages stay: unpin first, or "
-				     "fill with pages = base");
-	}
-	return r;
-}
-
-static int still_held(struct model_exec *x, unsigned of, struct cl_error *err)
+int model_still_held(struct model_exec *x, unsigned of, struct cl_error *err)
 {
 	if (x->held[of].alive)
 		return 0;
 	return cl_error(err, -EINVAL, "the memory of step %s was released before",
 			x->plan->step[of].name);
 }
-
-int model_punch(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
-		struct cl_error *err)
-{
-	const struct step_punch *s = &x->plan->step[i].punch;
-	struct step_punch whole = *s;
-	uint64_t pages = x->held[s->of].pages + 1;
-	uint8_t *drawn;
-	struct chosen c = {.count = 0};
-	int r = still_held(x, s->of, err);
-
-	if (r)
-		return r;
-	if (!whole.modulo)
-		whole.modulo = 1;
-	c.position = malloc(pages * sizeof(*c.position));
-	c.yes = malloc(pages);
-	drawn = calloc(pages, 1);
-	if (!c.position || !c.yes || !drawn)
-		r = cl_error(err, -ENOMEM, "out of memory");
-	else
-		r = punch_list(x, i, &whole, &c, drawn, record, e, err);
-	free(c.position);
-	free(c.yes);
-	free(drawn);
-	return r;
-}
-
-/* ---- pins
- * ------------------------------------------------------------------------------------------ */
 
 int model_pin_step(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
 		   struct cl_error *err)
@@ -828,7 +663,7 @@ int model_pin_step(struct model_exec *x, unsigned i, json_t *record, struct mode
 	struct op op = {.kind = OP_PIN}, tables = {.kind = OP_SLAB, .cache = x->pin_cache};
 	struct landing l;
 	ns_t start;
-	int r = still_held(x, of, err);
+	int r = model_still_held(x, of, err);
 
 	if (r)
 		return r;
@@ -838,14 +673,14 @@ int model_pin_step(struct model_exec *x, unsigned i, json_t *record, struct mode
 	tables.count = l.present / BUFFER_PAGES + 1;
 	model_span_open(x, e);
 	start = model_now(x->m);
-	r = act(x, h, 0, &tables, err);
+	r = model_act(x, h, 0, &tables, err);
 	if (!r)
-		r = act(x, h, 0, &op, err);
+		r = model_act(x, h, 0, &op, err);
 	e->time_ns = model_now(x->m) - start;
 	model_span_close(x, e);
 	x->pin[i] = op.pin;
 	x->pinned[i] = l.present;
-	detail_set(record, "pinned_pages", l.present);
+	model_detail(record, "pinned_pages", l.present);
 	if (!r &&
 	    e->after.value[VM_NR_FOLL_PIN_ACQUIRED] - e->before.value[VM_NR_FOLL_PIN_ACQUIRED] <
 		    (int64_t)l.present)
@@ -859,23 +694,22 @@ int model_unpin_step(struct model_exec *x, unsigned i, json_t *record, struct mo
 {
 	unsigned pin = x->plan->step[i].unpin.of, of = x->plan->step[pin].pin.of;
 	struct op op = {.kind = OP_UNPIN, .pin = x->pin[pin]};
-	int r = still_held(x, of, err);
+	int r = model_still_held(x, of, err);
 
 	if (r)
 		return r;
 	op.region = x->held[of].region[0];
 	model_span_open(x, e);
-	r = act(x, &x->held[of], 0, &op, err);
+	r = model_act(x, &x->held[of], 0, &op, err);
 	(void)slab_free_oldest(x->m, x->pin_cache, x->pinned[pin] / BUFFER_PAGES + 1);
 	model_span_close(x, e);
 	e->time_ns = op.end - op.start;
 	x->pin[pin] = (pin_id){0};
-	detail_set(record, "pinned_pages", x->pinned[pin]);
+	model_detail(record, "pinned_pages", x->pinned[pin]);
 	return r;
 }
 
-/* ---- release
- * ---------------------------------------------------------------------------------------- */
+/* ---- release -------------------------------------------------------------------------- */
 
 int model_release(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
 		  struct cl_error *err)
@@ -883,7 +717,7 @@ int model_release(struct model_exec *x, unsigned i, json_t *record, struct model
 	unsigned of = x->plan->step[i].release.of;
 	struct held *h = &x->held[of];
 	uint64_t pages = 0;
-	int r = still_held(x, of, err);
+	int r = model_still_held(x, of, err);
 
 	if (r)
 		return r;
@@ -897,6 +731,6 @@ int model_release(struct model_exec *x, unsigned i, json_t *record, struct model
 	for (unsigned t = 0; t < h->threads; t++)
 		model_task_exit(x->m, h->task[t]);
 	model_held_free(h);
-	detail_set(record, "bytes", pages * MODEL_PAGE_BYTES);
+	model_detail(record, "bytes", pages * MODEL_PAGE_BYTES);
 	return 0;
 }

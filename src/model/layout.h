@@ -23,7 +23,8 @@ int layout_put(struct model *m, pfn_t pfn, unsigned order, enum page_kind kind, 
 int layout_put_unused(struct model *m, pfn_t pfn, enum page_kind kind) MUST_USE;
 /* A chunk on the pcp list of a CPU. */
 void layout_put_pcp(struct model *m, pfn_t pfn, unsigned order, enum migratetype type, cpu_id cpu);
-/* A free chunk that must not merge further than this order (its buddy is placed as free, too). */
+/* A free chunk, as a check that there is room for it: what is around it decides whether it merges.
+ */
 void layout_put_free(struct model *m, pfn_t pfn, unsigned order);
 void layout_block_type(struct model *m, pfn_t pfn, enum migratetype type);
 void layout_end(struct model *m);
