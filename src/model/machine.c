@@ -26,10 +26,10 @@
 #include "model/watermark.h"
 #include "model/zonelist.h"
 
-#define MIB_PAGES 256u
+#define MIB_PAGES    256u
 #define SYNC_LOOK_NS 10000000ull
-#define DMA_END 4096u       /* 16 MiB */
-#define DMA32_END 1048576u  /* 4 GiB */
+#define DMA_END      4096u    /* 16 MiB */
+#define DMA32_END    1048576u /* 4 GiB */
 
 /* ---- configuration ------------------------------------------------------------------------ */
 
@@ -40,7 +40,7 @@ void model_config_defaults(struct model_config *config)
 		.policy = "mainline",
 		.seed = 1,
 		.nr_nodes = 1,
-		.node = { { .mib = 4096, .cpus = 2 } },
+		.node = {{.mib = 4096, .cpus = 2}},
 		.pci_hole_mib = 1024,
 		.lru_batches = true,
 		.pcp = true,
@@ -73,8 +73,11 @@ static const char *plan_add(struct plan *p, unsigned node, enum zone_class class
 	if (end >= MAX_PFN)
 		return "memory beyond 4 TiB";
 	p->zone[p->nr++] = (struct zone_config){
-		.node = (uint8_t)node, .class = class, .start_pfn = start,
-		.spanned = end - start, .managed = managed,
+		.node = (uint8_t)node,
+		.class = class,
+		.start_pfn = start,
+		.spanned = end - start,
+		.managed = managed,
 	};
 	if (p->end_pfn < pb_end((pfn_t)end - 1))
 		p->end_pfn = pb_end((pfn_t)end - 1);
@@ -120,7 +123,8 @@ static const char *plan_nodes(const struct model_config *c, struct plan *p)
 			}
 		}
 		end = at + pages;
-		/* The movable part is the node's top; if it reached the hole, it would contain it. */
+		/* The movable part is the node's top; if it reached the hole, it would contain it.
+		 */
 		movable_start = end - movable;
 		if (c->flat) {
 			why = plan_add(p, n, ZONE_NORMAL, start, movable_start, 0);
@@ -166,14 +170,15 @@ static const char *plan_make(const struct model_config *c, struct plan *p)
 			return "zones must begin at pageblocks (or at pfn 1)";
 		if (i && z->start_pfn < c->zone[i - 1].start_pfn + c->zone[i - 1].spanned)
 			return "zones must ascend and not overlap";
-		why = plan_add(p, z->node, z->class, z->start_pfn, z->start_pfn + z->spanned, z->managed);
+		why = plan_add(p, z->node, z->class, z->start_pfn, z->start_pfn + z->spanned,
+			       z->managed);
 	}
 	return why;
 }
 
 /* ---- set-up ------------------------------------------------------------------------------- */
 
-static const char *const zone_names[] = { "DMA", "DMA32", "Normal", "Movable", "Device" };
+static const char *const zone_names[] = {"DMA", "DMA32", "Normal", "Movable", "Device"};
 
 static bool machine_reserve_tables(struct model *m, const struct plan *p)
 {
@@ -199,7 +204,7 @@ static void machine_make_nodes(struct model *m)
 	for (unsigned i = 0; i < MAX_NODES; i++) {
 		struct node *n = &m->node[i];
 
-		n->id = (node_id){ (uint8_t)i };
+		n->id = (node_id){(uint8_t)i};
 		for (unsigned k = 0; k < NR_ZONE_CLASSES; k++)
 			n->zone[k] = ZONE_NONE;
 		if (i >= c->nr_nodes)
@@ -227,7 +232,7 @@ static void machine_make_zones(struct model *m, const struct plan *p)
 		struct zone *z = &m->zone[i];
 		struct node *n = &m->node[zc->node];
 
-		z->id = (zone_id){ (uint8_t)i };
+		z->id = (zone_id){(uint8_t)i};
 		z->node = n->id;
 		z->class = zc->class;
 		z->name = zone_names[zc->class];
@@ -273,11 +278,11 @@ static void machine_free_memory(struct model *m, const struct plan *p)
 /* The order matters where a comment says so. */
 static int machine_boot(struct model *m, const struct plan *p)
 {
-	static int (*const inits[])(struct model *m) = {
-		clock_init,      /* first: others make their actors */
+	static int (*const inits[])(struct model * m) = {
+		clock_init, /* first: others make their actors */
 		owner_init, pin_init, pcp_init, lru_init, task_init,
 	};
-	static int (*const late[])(struct model *m) = {
+	static int (*const late[])(struct model * m) = {
 		kswapd_init, kcompactd_init, khugepaged_init, flusher_init, slab_init,
 	};
 	int err;
@@ -293,12 +298,12 @@ static int machine_boot(struct model *m, const struct plan *p)
 			return err;
 	}
 	zonelist_build(m);
-	err = cma_init(m);       /* block types must stand before the memory is freed into lists */
+	err = cma_init(m); /* block types must stand before the memory is freed into lists */
 	if (err)
 		return err;
 	machine_free_memory(m, p);
 	watermark_recalculate_min_free(m);
-	watermark_setup(m);      /* also sizes the pcp sets */
+	watermark_setup(m); /* also sizes the pcp sets */
 	for (size_t i = 0; i < sizeof(late) / sizeof(late[0]); i++) {
 		err = late[i](m);
 		if (err)
@@ -311,7 +316,7 @@ static int machine_boot(struct model *m, const struct plan *p)
 
 int model_create(const struct model_config *config, struct model **out, const char **why)
 {
-	struct plan plan = { 0 };
+	struct plan plan = {0};
 	struct model *m;
 	struct arena *arena;
 	int err = -ENOMEM;
@@ -428,7 +433,7 @@ uint64_t model_bytes_resident(const struct model *m)
 
 int model_task(struct model *m, unsigned cpu, task_id *out)
 {
-	return task_new(m, (cpu_id){ (uint16_t)cpu }, out);
+	return task_new(m, (cpu_id){(uint16_t)cpu}, out);
 }
 
 void model_task_policy(struct model *m, task_id task, const struct mempolicy *policy)
@@ -440,7 +445,7 @@ void model_task_policy(struct model *m, task_id task, const struct mempolicy *po
 void model_task_cpu(struct model *m, task_id task, unsigned cpu)
 {
 	must(task.v && task.v < m->nr_tasks && cpu < m->nr_cpus && m->task[task.v].op == NULL);
-	m->task[task.v].cpu = (cpu_id){ (uint16_t)cpu };
+	m->task[task.v].cpu = (cpu_id){(uint16_t)cpu};
 }
 
 void model_task_exit(struct model *m, task_id task)
@@ -453,8 +458,8 @@ static uint64_t pages_of(uint64_t bytes)
 	return (bytes + PAGE_SIZE_BYTES - 1) / PAGE_SIZE_BYTES;
 }
 
-/* A mapping's pages may need tables, which are chunks of a region of their own: one a 2 MiB range, and the
- * levels above. */
+/* A mapping's pages may need tables, which are chunks of a region of their own: one a 2 MiB range,
+ * and the levels above. */
 static int machine_make_tables(struct model *m, region_id id)
 {
 	struct region *r = owner_region(m, id);

@@ -18,7 +18,8 @@ struct report {
 	size_t size;
 };
 
-__attribute__((format(printf, 2, 3))) static bool wrong(const struct report *r, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool wrong(const struct report *r, const char *format,
+							...)
 {
 	va_list ap;
 
@@ -32,7 +33,8 @@ __attribute__((format(printf, 2, 3))) static bool wrong(const struct report *r, 
 
 /* Sums that are compared with gauges, by node. */
 struct sums {
-	int64_t anon, file, shmem, dirty, writeback, tables, slab, hugetlb, unlisted_anon, unlisted_file;
+	int64_t anon, file, shmem, dirty, writeback, tables, slab, hugetlb, unlisted_anon,
+		unlisted_file;
 };
 
 /* Everything behind the head of a chunk says that it is behind one. */
@@ -70,7 +72,8 @@ static bool owned_is_valid(struct model *m, pfn_t head, struct sums *s, const st
 	if (!interior_is_valid(m, head, order, PG_STATE(lru ? PG_TAIL_LRU : PG_TAIL, order)))
 		return wrong(r, "pfn %u: a tail of the folio is something else", head);
 	slot = owner_slot(m, head);
-	if (slot.v < SLOT_GROUP || slot.v >= m->own.nr_slots || owner_region_of_slot(m, slot).v == 0)
+	if (slot.v < SLOT_GROUP || slot.v >= m->own.nr_slots ||
+	    owner_region_of_slot(m, slot).v == 0)
 		return wrong(r, "pfn %u: its owner's slot %u belongs to nobody", head, slot.v);
 	if (!lru) {
 		if (m->own.pfn[slot.v] != head)
@@ -95,7 +98,8 @@ static bool owned_is_valid(struct model *m, pfn_t head, struct sums *s, const st
 }
 
 /* Walks a zone from head to head: every page is in exactly one chunk. */
-static bool zone_pages_are_valid(struct model *m, const struct zone *z, struct sums *s, const struct report *r)
+static bool zone_pages_are_valid(struct model *m, const struct zone *z, struct sums *s,
+				 const struct report *r)
 {
 	pfn_t p = z->start_pfn;
 
@@ -122,7 +126,8 @@ static bool zone_pages_are_valid(struct model *m, const struct zone *z, struct s
 		case PG_BODY:
 		case PG_TAIL:
 		case PG_TAIL_LRU:
-			return wrong(r, "pfn %u (%s): page of no chunk, state %#x", p, z->name, state);
+			return wrong(r, "pfn %u (%s): page of no chunk, state %#x", p, z->name,
+				     state);
 		default:
 			if (!owned_is_valid(m, p, s, r))
 				return false;
@@ -134,17 +139,18 @@ static bool zone_pages_are_valid(struct model *m, const struct zone *z, struct s
 
 /* ---- gauges ------------------------------------------------------------------------------- */
 
-static bool gauge_is(const struct node *n, enum vmstat_item item, int64_t want, const struct report *r)
+static bool gauge_is(const struct node *n, enum vmstat_item item, int64_t want,
+		     const struct report *r)
 {
 	int64_t have = n->stat[item - VM_NODE_FIRST];
 
-	return have == want || wrong(r, "node %u: %s is %lld, pages say %lld", n->id.v, vmstat_rows[item].name,
-				     (long long)have, (long long)want);
+	return have == want || wrong(r, "node %u: %s is %lld, pages say %lld", n->id.v,
+				     vmstat_rows[item].name, (long long)have, (long long)want);
 }
 
 static bool node_is_valid(struct model *m, struct node *n, const struct report *r)
 {
-	struct sums s = { 0 };
+	struct sums s = {0};
 
 	for (int k = 0; k < NR_ZONE_CLASSES; k++) {
 		struct zone *z;
@@ -165,15 +171,16 @@ static bool node_is_valid(struct model *m, struct node *n, const struct report *
 			    m->map.flag[b->folio[i]] & PGF_LRU)
 				return wrong(r, "cpu %u: pfn %u does not belong into its batch", c,
 					     b->folio[i]);
-			*(PG_KIND(m->map.state[b->folio[i]]) == PG_FILE ? &s.unlisted_file :
-									  &s.unlisted_anon) -=
+			*(PG_KIND(m->map.state[b->folio[i]]) == PG_FILE ? &s.unlisted_file
+									: &s.unlisted_anon) -=
 				1 << PG_ORDER(m->map.state[b->folio[i]]);
 		}
 	}
 	if (!lru_node_is_valid(m, n))
 		return wrong(r, "node %u: LRU lists", n->id.v);
-	return gauge_is(n, VM_NR_ANON_PAGES, s.anon, r) && gauge_is(n, VM_NR_FILE_PAGES, s.file, r) &&
-	       gauge_is(n, VM_NR_SHMEM, s.shmem, r) && gauge_is(n, VM_NR_DIRTY, s.dirty, r) &&
+	return gauge_is(n, VM_NR_ANON_PAGES, s.anon, r) &&
+	       gauge_is(n, VM_NR_FILE_PAGES, s.file, r) && gauge_is(n, VM_NR_SHMEM, s.shmem, r) &&
+	       gauge_is(n, VM_NR_DIRTY, s.dirty, r) &&
 	       gauge_is(n, VM_NR_WRITEBACK, s.writeback, r) &&
 	       gauge_is(n, VM_NR_PAGE_TABLE_PAGES, s.tables, r) &&
 	       gauge_is(n, VM_NR_SLAB_UNRECLAIMABLE,
@@ -185,7 +192,7 @@ static bool node_is_valid(struct model *m, struct node *n, const struct report *
 
 bool validate(struct model *m, char *why, size_t size)
 {
-	struct report r = { why, size };
+	struct report r = {why, size};
 
 	if (!validate_lists(m, why, size))
 		return false;
@@ -194,7 +201,8 @@ bool validate(struct model *m, char *why, size_t size)
 			return false;
 	}
 	for (uint32_t i = 1; i < m->own.nr_regions; i++) {
-		if (m->own.region[i].kind != REGION_FREE && !owner_region_is_valid(m, (region_id){ i }))
+		if (m->own.region[i].kind != REGION_FREE &&
+		    !owner_region_is_valid(m, (region_id){i}))
 			return wrong(&r, "region %u: slots and pages disagree", i);
 	}
 	if (!pin_is_valid(m))
