@@ -557,7 +557,6 @@ struct compact_control {
 	int16_t search_order;
 	bool finish_block;         /* finish_pageblock */
 	bool contended;
-	bool rescan;
 	bool mirror;               /* update_cached: async position is copied to sync */
 	pfn_t last_migrated;
 	bool running;              /* between begin and end */
