@@ -180,6 +180,9 @@ static void numastat_facts(struct facts *f, const struct evidence *e)
 void derive_global(struct facts *f, const struct evidence *e)
 {
 	numastat_facts(f, e);
+	if (e->pressure.line)
+		fact_number(f, FACT_PRESSURE, e->pressure.avg60 / 100, e->pressure.file,
+			    e->pressure.line);
 	profile_facts(f, e);
 	trace_facts(f, e);
 	alloc_facts(f, e);

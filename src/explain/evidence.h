@@ -172,6 +172,10 @@ struct evidence {
 		double hit, foreign;
 		int file, line;
 	} numa; /* sums over the nodes */
+	struct {
+		double avg60; /* percent of time some task waited for memory */
+		int file, line;
+	} pressure;
 	unsigned pools;
 	struct pool_request pool[POOLS_MOST];
 	unsigned left_outs;

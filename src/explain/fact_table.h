@@ -90,6 +90,7 @@ FACT(UNACCOUNTED_SHARE, "unaccounted_share", RATIO, "accounted for nowhere, shar
 FACT(TOP_SLAB, "top_slab", TEXT, "largest slab cache")
 FACT(TOP_SLAB_BYTES, "top_slab_bytes", BYTES, "size of that cache")
 FACT(DIRTY, "dirty", BYTES, "dirty or under writeback")
+FACT(PRESSURE, "pressure", RATIO, "time some task waited for memory, last minute")
 FACT(SWAP_FREE, "swap_free", BYTES, "swap free")
 FACT(SWAP_TOTAL, "swap_total", BYTES, "swap")
 FACT(ALL_UNRECLAIMABLE, "all_unreclaimable", FLAG, "zone marked unreclaimable")

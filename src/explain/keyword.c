@@ -43,6 +43,7 @@ static const struct {
 	{"CmaFree:", KEYWORD_MEMINFO},
 	{"CmaTotal:", KEYWORD_MEMINFO},
 	{"vm.", KEYWORD_SETTING},
+	{"some avg10=", KEYWORD_SETTING},
 	{"/sys/vm/", KEYWORD_SETTING},
 	{"transparent_hugepage", KEYWORD_SETTING},
 	{"madvise", KEYWORD_SETTING},

@@ -205,8 +205,17 @@ static bool profile_line(struct sorter *s, struct span line, unsigned keywords)
 static bool setting_line(struct sorter *s, struct span line, unsigned keywords)
 {
 	struct setting_line setting;
+	struct pressure pressure;
 
-	if (!(keywords & KEYWORD_SETTING) || !setting_parse(line, &setting))
+	if (!(keywords & KEYWORD_SETTING))
+		return false;
+	if (!pressure_parse(line.at, line.length, &pressure, NULL) && pressure.some.present) {
+		s->e->pressure.avg60 = pressure.some.avg60;
+		s->e->pressure.file = s->file;
+		s->e->pressure.line = s->line;
+		return true;
+	}
+	if (!setting_parse(line, &setting))
 		return false;
 	evidence_setting(s->e, s->file, s->line, &setting);
 	return true;
