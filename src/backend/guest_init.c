@@ -199,15 +199,9 @@ static int reap_until(pid_t wanted)
 static void work(int wire)
 {
 	struct cl_error err = {0};
-	struct utsname u;
+	pid_t pid = fork();
 	int status;
-	pid_t pid;
 
-	uname(&u);
-	wire_send(wire, WIRE_HELLO, u.release);
-	/* Booted; from now on the console carries all that the kernel says. */
-	klogctl(8, NULL, 7);
-	pid = fork();
 	if (pid == 0)
 		_exit(worker(wire));
 	status = pid > 0 ? reap_until(pid) : -1;
@@ -221,22 +215,42 @@ static void work(int wire)
 	wire_send_error(wire, -EIO, &err);
 }
 
-int guest_init_main(void)
+int guest_init_begin(void)
 {
 	struct cl_error err = {0};
+	struct utsname u;
 	int r = mount_all(&err), wire = wire_open();
 
 	console_open();
-	if (wire < 0)
+	if (wire < 0) {
 		dprintf(2, "compactlab: the guest's kernel has no second serial port\n");
-	else if (r)
+		guest_init_end(wire);
+	}
+	if (r) {
 		wire_send_error(wire, r, &err);
-	else
-		work(wire);
+		guest_init_end(wire);
+	}
+	uname(&u);
+	wire_send(wire, WIRE_HELLO, u.release);
+	/* Booted; from now on the console carries all that the kernel says. */
+	klogctl(8, NULL, 7);
+	return wire;
+}
+
+void guest_init_end(int wire)
+{
 	if (wire >= 0) {
 		wire_send(wire, WIRE_END, "");
 		tcdrain(wire);
 	}
 	reboot(RB_POWER_OFF);
-	return 1;
+	_exit(1);
+}
+
+void guest_init_main(void)
+{
+	int wire = guest_init_begin();
+
+	work(wire);
+	guest_init_end(wire);
 }

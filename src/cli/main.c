@@ -76,6 +76,6 @@ static int finish(int status)
 int main(int argc, char **argv)
 {
 	if (getpid() == 1)
-		return guest_init_main();
+		guest_init_main();
 	return finish(dispatch(argc, argv));
 }
