@@ -6,13 +6,14 @@
 #include <string.h>
 
 #define NESTED_MOST 64
+#define NODES_MOST  1024 /* a chain of operators is as deep as it is long */
 
 enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_WORD, TOKEN_COMPARE, TOKEN_SIGN };
 
 struct parser {
 	const char *text, *p; /* p: behind the current token */
 	struct cl_error *err;
-	unsigned nested;
+	unsigned nested, nodes;
 	enum token_kind kind;
 	const char *start; /* of the current token */
 	size_t length;
@@ -164,6 +165,11 @@ static int no_memory(struct parser *p)
 
 static int node_new(struct parser *p, enum node_kind kind, struct node **out)
 {
+	*out = NULL;
+	if (p->nodes++ == NODES_MOST)
+		return cl_error(p->err, -EINVAL,
+				"the relation has more than %d numbers, measures and operators",
+				NODES_MOST);
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return no_memory(p);

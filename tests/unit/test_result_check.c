@@ -97,6 +97,18 @@ static void deep_nesting_is_refused(void **state)
 	expect_parse_error(relation, "nested too deeply at column 65");
 }
 
+static void a_chain_without_end_is_an_error(void **state)
+{
+	char *relation = malloc(2000001), *end = stpcpy(relation, "a.s.m");
+
+	(void)state;
+	while (end < relation + 2000000 - 4)
+		end = stpcpy(end, " + 1");
+	expect_parse_error(relation,
+			   "the relation has more than 1024 numbers, measures and operators");
+	free(relation);
+}
+
 static void any_text_is_accepted_or_has_an_error_with_words(void **state)
 {
 	static const char *const parts[] = {"a.s.m", "all.s.m", "1",    "0.5", " ", "<", "<=",
@@ -352,6 +364,7 @@ int main(void)
 		cmocka_unit_test(errors_say_what_and_at_which_column),
 		cmocka_unit_test(errors_in_words_have_advice),
 		cmocka_unit_test(deep_nesting_is_refused),
+		cmocka_unit_test(a_chain_without_end_is_an_error),
 		cmocka_unit_test(any_text_is_accepted_or_has_an_error_with_words),
 		cmocka_unit_test(medians_of_several_variants_are_compared),
 		cmocka_unit_test(one_variant_must_hold_in_every_repeat),
