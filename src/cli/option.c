@@ -137,12 +137,17 @@ static int unknown_option(const struct command *c, const char *text)
 /* What getopt_long() found wrong, in our words. */
 static int wrong_option(const struct command *c, int kind, char **argv)
 {
+	char letter[3];
+
 	if (kind == ':')
 		return cli_usage_error(c, "option '%s' needs a value", argv[optind - 1]);
-	if (optopt >= FIRST_VALUE)
+	if (optopt >= FIRST_VALUE || optopt == 'h')
 		return cli_usage_error(c, "option '--%s' takes no value",
-				       c->options[optopt - FIRST_VALUE].name);
-	return unknown_option(c, argv[optind - 1]);
+				       optopt == 'h' ? help_option.name
+						     : c->options[optopt - FIRST_VALUE].name);
+	/* A letter: of a word of several letters, optind is not yet past it. */
+	snprintf(letter, sizeof(letter), "-%c", optopt);
+	return unknown_option(c, optopt ? letter : argv[optind - 1]);
 }
 
 static unsigned long_options(const struct command *c, struct option *out)

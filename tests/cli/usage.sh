@@ -15,7 +15,9 @@ t run --repaet 3 x
 t run --frobnicate x
 t run --repeat
 t run --quiet=yes x
+t run --help=yes x
 t compare -x
+t compare --all -xyz
 t list
 t list polices
 t list everything
