@@ -66,6 +66,19 @@ static const char *wanted_kernel(const struct backend_run *run)
 	return run->kernel ? run->kernel : run->plan->machine.kernel;
 }
 
+/* Found out now, not when a run is over and its record would be lost with its log. */
+static int probe_logs(const char *directory, struct cl_error *err)
+{
+	char *inside = format("%s/.", directory);
+	int r = !inside ? -ENOMEM : access(inside, W_OK | X_OK) < 0 ? -errno : 0;
+
+	free(inside);
+	if (r)
+		return cl_error_at(err, r == -ENOMEM ? r : -EINVAL, directory, 0,
+				   "cannot keep console logs there: %s", strerror(-r));
+	return 0;
+}
+
 static int guest_probe(const struct backend_run *run, struct cl_error *err)
 {
 	const struct plan *plan = run->plan;
@@ -80,7 +93,9 @@ static int guest_probe(const struct backend_run *run, struct cl_error *err)
 			 plan->policy);
 		return cl_error_hint(err, -EOPNOTSUPP, "run this variant with --on model");
 	}
-	r = qemu_find(path, sizeof(path), err);
+	r = run->keep_logs ? probe_logs(run->keep_logs, err) : 0;
+	if (!r)
+		r = qemu_find(path, sizeof(path), err);
 	if (!r)
 		r = guest_program(path, sizeof(path), err);
 	if (!r)

@@ -5,15 +5,42 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Does a regular file end in a newline, or is it empty? */
-static bool ends_in_line(int fd, off_t size)
+/* Does a regular file end in a newline, or is it empty? Another writer is let finish its line. */
+static bool ends_in_line(int fd)
 {
-	char last;
+	struct stat st;
+	char last = '\n';
 
-	return !size || (pread(fd, &last, 1, size - 1) == 1 && last == '\n');
+	flock(fd, LOCK_SH);
+	if (fstat(fd, &st) == 0 && st.st_size && pread(fd, &last, 1, st.st_size - 1) != 1)
+		last = '\n'; /* may be written only */
+	flock(fd, LOCK_UN);
+	return last == '\n';
+}
+
+/*
+ * Reading is for the check of the last line, and not everybody may. Never one of the standard
+ * descriptors, not even where the caller closed them: messages would end up in the file.
+ */
+static int open_path(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666), e = errno, above;
+
+	if (fd < 0 && e == EACCES && access(path, F_OK) == 0)
+		fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	else if (fd < 0)
+		errno = e;
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	e = errno;
+	close(fd);
+	errno = e;
+	return above;
 }
 
 int append_open(struct append *a, const char *path, struct cl_error *err)
@@ -23,13 +50,11 @@ int append_open(struct append *a, const char *path, struct cl_error *err)
 	if (!strcmp(path, "-"))
 		a->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	else
-		a->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	if (a->fd < 0 && (errno == EACCES || errno == ENXIO))
-		a->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+		a->fd = open_path(path);
 	if (a->fd < 0 || fstat(a->fd, &st) < 0)
 		return cl_error_at(err, -EINVAL, path, 0, "cannot write it: %s", strerror(errno));
 	a->regular = S_ISREG(st.st_mode);
-	if (!a->regular || !strcmp(path, "-") || ends_in_line(a->fd, st.st_size))
+	if (!a->regular || !strcmp(path, "-") || ends_in_line(a->fd))
 		return 0;
 	close(a->fd);
 	cl_error_at(err, -EINVAL, path, 0, "its last line is not finished");
@@ -59,6 +84,9 @@ int append_line(struct append *a, const char *line)
 
 	if (!text)
 		return -ENOMEM;
+	/* So that what is cut off below is ours. Where locks are not to be had, most lines fit. */
+	if (a->regular)
+		flock(a->fd, LOCK_EX);
 	if (a->regular && fstat(a->fd, &before) < 0)
 		r = -errno;
 	else
@@ -66,6 +94,8 @@ int append_line(struct append *a, const char *line)
 	/* A full disk may have taken a part of the line. */
 	if (r && a->regular && ftruncate(a->fd, before.st_size) < 0)
 		r = -errno;
+	if (a->regular)
+		flock(a->fd, LOCK_UN);
 	free(text);
 	return r;
 }

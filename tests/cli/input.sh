@@ -34,3 +34,9 @@ printf '{"schema":1' >cut.jsonl
 t run small --json cut.jsonl
 t run small --json nowhere/x.jsonl
 t run small --json .
+t run small --on guest --keep-logs nowhere
+t run small --on guest --keep-logs cut.jsonl
+# With standard error closed, nothing but records goes to the file.
+"$PROGRAM" run small --on guest --json closed.jsonl 2>&-
+echo "-> $?"
+cat closed.jsonl
