@@ -80,7 +80,7 @@ void cli_scenarios(void (*each)(void *arg, const char *name, const char *path), 
 
 int cli_list_kernels(void);
 
-/* One line of status on standard error, rewritten in place; nothing when it is no terminal. */
+/* One line of status on standard error, rewritten in place; nothing where that cannot be done. */
 struct cl_progress;
 void progress_show(const struct cl_progress *p);
 void progress_clear(void);
