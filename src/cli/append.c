@@ -22,25 +22,15 @@ static bool ends_in_line(int fd)
 	return last == '\n';
 }
 
-/*
- * Reading is for the check of the last line, and not everybody may. Never one of the standard
- * descriptors, not even where the caller closed them: messages would end up in the file.
- */
+/* Reading is for the check of the last line, and not everybody may. */
 static int open_path(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666), e = errno, above;
+	int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666), e = errno;
 
 	if (fd < 0 && e == EACCES && access(path, F_OK) == 0)
-		fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-	else if (fd < 0)
-		errno = e;
-	if (fd < 0 || fd > STDERR_FILENO)
-		return fd;
-	above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	e = errno;
-	close(fd);
+		return open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	errno = e;
-	return above;
+	return fd;
 }
 
 int append_open(struct append *a, const char *path, struct cl_error *err)

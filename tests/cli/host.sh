@@ -62,6 +62,15 @@ echo "$ the last record of a file is whole"
 tail -c 1 out.jsonl | od -An -c
 "$PROGRAM" compare out.jsonl >/dev/null
 echo "-> $?"
+echo "$ standard streams that are closed"
+for i in $(seq 20); do
+	"$PROGRAM" run --on host nap.ini --variant mainline --quiet --json closed.jsonl <&- >&- 2>&-
+	status=$?
+	[ $status = 3 ] || break # another run may be under way
+	sleep 1
+done
+echo "-> $status"
+echo "records: $(wc -l <closed.jsonl)"
 echo "$ a signal: completed records are kept, nothing is half-written"
 for i in $(seq 60); do
 	rm -f signal.jsonl
