@@ -70,8 +70,9 @@ static int boot(struct qemu *q, struct cl_error *err)
 	if (o.error)
 		r = wire_error(o.error, err);
 	else if (!o.record)
-		r = cl_error(err, -EIO, "no verdict came (end %d, status %d): %s", (int)o.end,
-			     o.status, o.errors ? o.errors : "");
+		r = cl_error(err, -EIO, "no verdict came%s, last step %s: %s",
+			     o.end == QEMU_TIMEOUT ? " in time" : "",
+			     o.last_step ? o.last_step : "none", o.errors ? o.errors : "");
 	else
 		printf("%s\n", o.record);
 	if (r)

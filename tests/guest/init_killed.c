@@ -327,7 +327,7 @@ static int warm_up(struct cl_error *err)
 	return r;
 }
 
-static int all(json_t *verdict, struct cl_error *err)
+static int all(int wire, json_t *verdict, struct cl_error *err)
 {
 	int r = warm_up(err);
 
@@ -337,6 +337,7 @@ static int all(json_t *verdict, struct cl_error *err)
 			cl_error(err, r, "cannot write vm.min_free_kbytes");
 	}
 	for (unsigned i = 0; i < sizeof(moments) / sizeof(moments[0]) && !r; i++) {
+		wire_send(wire, WIRE_STEP, moments[i].variant);
 		r = kill_once(&moments[i], verdict, err);
 		if (r) {
 			char text[900];
@@ -355,7 +356,7 @@ int main(void)
 	struct cl_error err = {0};
 	char *text;
 
-	r = all(verdict, &err);
+	r = all(wire, verdict, &err);
 	text = json_dumps(verdict, JSON_COMPACT);
 	if (r || !text)
 		wire_send_error(wire, r ? r : -ENOMEM, &err);
