@@ -2,6 +2,7 @@
 #include "backend/layout.h"
 #include "scenario/option.h"
 #include "util/util.h"
+#include <compactlab/kernel.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,12 +128,42 @@ static int choose_variants(struct layout *l, struct cl_error *err)
 	return r;
 }
 
+/* Records tell kernels apart by what they say of themselves. */
+static int check_releases(const struct layout *l, struct cl_error *err)
+{
+	char(*release)[sizeof(((struct cl_kernel *)NULL)->release)] =
+		calloc(l->kernels, sizeof(*release));
+	int r = release ? 0 : no_memory(err);
+
+	for (unsigned i = 0; i < l->kernels && !r; i++) {
+		struct cl_kernel k;
+
+		/* One that is not there is told of when it is probed. */
+		if (cl_kernel_find(l->kernel[i], &k, NULL))
+			continue;
+		memcpy(release[i], k.release, sizeof(*release));
+		for (unsigned other = 0; other < i && !r; other++)
+			if (!strcmp(release[other], release[i]))
+				r = cl_error(err, -EINVAL, "kernels %s and %s are both %s",
+					     l->kernel[other], l->kernel[i], release[i]);
+	}
+	free(release);
+	if (r != -EINVAL)
+		return r;
+	return cl_error_hint(err, r,
+			     "their records would be taken for repeats: set CONFIG_LOCALVERSION, "
+			     "or run one at a time with --json and compare");
+}
+
 static int choose_kernels(struct layout *l, struct cl_error *err)
 {
 	if (!l->options->kernels)
 		return append_kernel(l, NULL, err);
-	if (strcmp(l->backend->name, "host") != 0)
-		return each_name(l->options->kernels, take_kernel, l, err);
+	if (strcmp(l->backend->name, "host") != 0) {
+		int r = each_name(l->options->kernels, take_kernel, l, err);
+
+		return r || l->backend != &backend_guest ? r : check_releases(l, err);
+	}
 	cl_error(err, -EINVAL, "the host backend runs on this machine's own kernel");
 	return cl_error_hint(err, -EINVAL, "leave out --kernel, or use --on guest");
 }

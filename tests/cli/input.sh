@@ -36,6 +36,15 @@ t run small --json nowhere/x.jsonl
 t run small --json .
 t run small --on guest --keep-logs nowhere
 t run small --on guest --keep-logs cut.jsonl
+# Two images whose records could not be told apart.
+head -c 2048 /dev/zero >one
+put() { printf "$1" | dd of=one bs=1 seek=$(($2)) conv=notrunc status=none; }
+put 'HdrS\017\002' 0x202
+put '\0\2' 0x20e
+put '\1' 0x211
+put '7.3.4-mine (me) #1' 0x400
+cp one two
+t run small --on guest --kernel ./one,./two --dry-run
 # With standard error closed, nothing but records goes to the file.
 "$PROGRAM" run small --on guest --json closed.jsonl 2>&-
 echo "-> $?"
