@@ -34,17 +34,6 @@ int setting_path(const char *name, char *path, size_t size)
 	return 0;
 }
 
-char *setting_name(const char *path, char *buf, size_t size)
-{
-	if (!strncmp(path, SYSCTL_DIR "/", sizeof(SYSCTL_DIR)))
-		snprintf(buf, size, "vm.%s", path + sizeof(SYSCTL_DIR));
-	else if (!strncmp(path, THP_DIR "/", sizeof(THP_DIR)))
-		snprintf(buf, size, "thp.%s", path + sizeof(THP_DIR));
-	else
-		snprintf(buf, size, "%s", path);
-	return buf;
-}
-
 char *setting_word(const char *text, char *buf, size_t size)
 {
 	const char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;

@@ -15,9 +15,6 @@
 /* The file of a setting. -EINVAL when the name is neither vm.* nor thp.*. */
 int setting_path(const char *name, char *path, size_t size);
 
-/* The name of a file, the other way round; the path itself when it has none. Returns buf. */
-char *setting_name(const char *path, char *buf, size_t size);
-
 /*
  * What to write to a file to restore what it shows: the bracketed word of
  * "always [madvise] never", else the text with its blanks made single. Returns buf.

@@ -313,9 +313,3 @@ int trace_end(struct trace *t, struct trace_sum *out)
 	*out = t->sum;
 	return events_lost(t) > t->lost || t->sum.damaged || t->sum.crowded ? -EOVERFLOW : 0;
 }
-
-int trace_shift(struct trace *t)
-{
-	trace_drain(t);
-	return t->sum.defer_shift;
-}

@@ -65,6 +65,4 @@ void trace_start(struct trace *t);
 void trace_drain(struct trace *t);
 /* Returns 0, or -EOVERFLOW when events were lost: then the sums are too small. */
 int trace_end(struct trace *t, struct trace_sum *out);
-/* Largest deferral shift since trace_start(), after draining. */
-int trace_shift(struct trace *t);
 #endif

@@ -123,11 +123,6 @@ void grid_cell(struct grid *g, unsigned row, unsigned column, const char *text)
 	g->row[row].cell[column] = copy(g, text);
 }
 
-unsigned grid_rows(const struct grid *g)
-{
-	return g->rows;
-}
-
 /* Widths of the columns and groups, once all cells are there. 0: left out. */
 struct layout {
 	unsigned label;

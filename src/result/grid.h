@@ -32,7 +32,6 @@ unsigned grid_group(struct grid *g, const char *heading, const char *below, cons
 /* Add a row; all groups must be there. Returns its index. */
 unsigned grid_row(struct grid *g, const char *label);
 void grid_cell(struct grid *g, unsigned row, unsigned column, const char *text);
-unsigned grid_rows(const struct grid *g);
 
 /* `width` 0: unlimited. With `colour` the headings are bold. */
 int grid_print(FILE *to, const struct grid *g, unsigned width, bool colour);

@@ -418,12 +418,3 @@ int relation_measures(const struct relation *r, int (*visit)(const struct node *
 
 	return e ? e : node_measures(r->right, visit, arg);
 }
-
-int check_parse(const char *relation, struct cl_error *err)
-{
-	struct relation *r;
-	int e = relation_parse(relation, &r, err);
-
-	relation_free(r);
-	return e;
-}

@@ -64,7 +64,4 @@ bool relation_holds(enum relation_compare c, double left, double right);
 int relation_measures(const struct relation *r, int (*visit)(const struct node *n, void *arg),
 		      void *arg);
 int node_measures(const struct node *n, int (*visit)(const struct node *n, void *arg), void *arg);
-
-/* Is the relation well formed? As relation_parse(), without keeping it. */
-int check_parse(const char *relation, struct cl_error *err);
 #endif

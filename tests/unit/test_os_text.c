@@ -11,15 +11,13 @@
 
 static void a_setting_is_a_file_below_vm_or_thp(void **state)
 {
-	char path[256], name[256];
+	char path[256];
 
 	(void)state;
 	assert_int_equal(setting_path("vm.swappiness", path, sizeof(path)), 0);
 	assert_string_equal(path, "/proc/sys/vm/swappiness");
-	assert_string_equal(setting_name(path, name, sizeof(name)), "vm.swappiness");
 	assert_int_equal(setting_path("thp.khugepaged.defrag", path, sizeof(path)), 0);
 	assert_string_equal(path, "/sys/kernel/mm/transparent_hugepage/khugepaged/defrag");
-	assert_string_equal(setting_name(path, name, sizeof(name)), "thp.khugepaged/defrag");
 	assert_int_equal(setting_path("thp.hugepages-64kB/enabled", path, sizeof(path)), 0);
 	assert_int_equal(setting_path("kernel.panic", path, sizeof(path)), -EINVAL);
 	assert_int_equal(setting_path("vm.", path, sizeof(path)), -EINVAL);
