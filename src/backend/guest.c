@@ -91,7 +91,8 @@ static int guest_probe(const struct backend_run *run, struct cl_error *err)
 			 "policy \"%s\" needs a kernel that has it, and guests run unchanged "
 			 "kernels",
 			 plan->policy);
-		return cl_error_hint(err, -EOPNOTSUPP, "run this variant with --on model");
+		return cl_error_hint(err, -EOPNOTSUPP,
+				     "compactlab list policies shows those there are");
 	}
 	r = run->keep_logs ? probe_logs(run->keep_logs, err) : 0;
 	if (!r)
