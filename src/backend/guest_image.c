@@ -44,7 +44,7 @@ int guest_program(char *path, size_t size, struct cl_error *err)
 char *guest_order_print(const struct plan *plan)
 {
 	return format("file=%s\nvariant=%s\nrepeat=%u\nseed=%" PRIu64 "\n", plan->file,
-		      plan->variant, plan->repeat, plan->seed);
+		      plan->variant, plan->repeat, plan->seed - plan->repeat);
 }
 
 int guest_order_parse(char *text, struct guest_order *out)

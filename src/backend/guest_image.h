@@ -18,7 +18,7 @@ struct guest_order {
 	char *file; /* of the scenario, for messages */
 	char *variant;
 	unsigned repeat;
-	uint64_t seed;
+	uint64_t seed; /* of the first repeat, as plan_resolve() takes it */
 };
 char *guest_order_print(const struct plan *plan);
 int guest_order_parse(char *text, struct guest_order *out); /* points into the text */
