@@ -67,7 +67,9 @@ const char *cli_nearest(const char *word, const char *const *words, unsigned cou
 
 /* Columns of the terminal behind `to`; 0 when it is none. */
 unsigned cli_width(FILE *to);
-/* Colour only on a terminal, and never with NO_COLOR set. */
+/* A terminal on which a line can be rewritten: not one that says it knows no control sequences. */
+bool cli_can_rewrite(FILE *to);
+/* Colour only on such a terminal, and never with NO_COLOR set. */
 bool cli_colour(FILE *to);
 
 /*

@@ -242,7 +242,7 @@ static int populate(struct request *request)
 	}
 	catch_signals();
 	request->populate.cancel = &cancelled;
-	if (!request->quiet && isatty(STDERR_FILENO))
+	if (!request->quiet && cli_can_rewrite(stderr))
 		request->populate.progress = show_progress;
 	result = cl_populate(at, request->size, &request->populate, &receipt);
 	if (request->populate.progress)

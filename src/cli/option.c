@@ -203,9 +203,16 @@ unsigned cli_width(FILE *to)
 	return size.ws_col;
 }
 
+bool cli_can_rewrite(FILE *to)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(fileno(to)) && term && strcmp(term, "dumb") != 0;
+}
+
 bool cli_colour(FILE *to)
 {
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+	const char *no = getenv("NO_COLOR");
 
-	return isatty(fileno(to)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+	return cli_can_rewrite(to) && !(no && *no);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 #include <compactlab/run.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static double seconds_since_first(void)
 {
@@ -17,20 +15,12 @@ static double seconds_since_first(void)
 	return (double)(now.tv_sec - first.tv_sec) + (double)(now.tv_nsec - first.tv_nsec) / 1e9;
 }
 
-/* A line can be rewritten on a terminal, but for one that says it knows no control sequences. */
-static bool can_rewrite(void)
-{
-	const char *term = getenv("TERM");
-
-	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
-}
-
 void progress_show(const struct cl_progress *p)
 {
 	unsigned width = cli_width(stderr), seconds = (unsigned)seconds_since_first();
 	char line[256];
 
-	if (!can_rewrite())
+	if (!cli_can_rewrite(stderr))
 		return;
 	snprintf(line, sizeof(line), "[%u/%u] %s%s%s  %u:%02u", p->done, p->total, p->variant,
 		 p->step ? ": " : "", p->step ? p->step : "", seconds / 60, seconds % 60);
@@ -42,7 +32,7 @@ void progress_show(const struct cl_progress *p)
 
 void progress_clear(void)
 {
-	if (!can_rewrite())
+	if (!cli_can_rewrite(stderr))
 		return;
 	fprintf(stderr, "\r\033[K");
 	fflush(stderr);
