@@ -56,7 +56,8 @@ const struct option option_table[] = {
 		 "node. Ignored by the host backend."},
 	{MACHINE("kernel", kernel), .type = OPT_NAME,
 	 .help = "Guest: the kernel to boot, as a short name such as 7.3 that `compactlab kernel "
-		 "list` shows, or the path of a bzImage. Without it the newest in the cache."},
+		 "list` shows, or the path of a bzImage. Without it the newest in the cache. Model: "
+		 "the kernel to imitate, by version."},
 	{MACHINE("boot", boot), .type = OPT_TEXT, .help = "Guest: further kernel parameters.",
 	 .mirrors = "the kernel command line"},
 	{MACHINE("disk", disk_bytes), .type = OPT_SIZE, .max = SIZE_LIMIT, .align = MIB,
