@@ -36,7 +36,8 @@ static void node_add(void *arg, unsigned n)
 {
 	struct node_sink *s = arg;
 
-	if (s->count < s->room)
+	/* Numbers may have gaps; tables are by number. */
+	if (n < PLAN_MAX_NODES && s->count < s->room)
 		s->node[s->count++] = (int)n;
 }
 
