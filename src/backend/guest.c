@@ -3,7 +3,7 @@
 #include "backend/guest_console.h"
 #include "backend/guest_image.h"
 #include "backend/guest_qemu.h"
-#include "procfs/procfs.h"
+#include "os/numa.h"
 #include "util/util.h"
 #include <compactlab/kernel.h>
 #include <errno.h>
@@ -30,22 +30,9 @@ static uint64_t guest_bytes(const struct machine *m)
 /* MemAvailable, or the largest number when the kernel does not say. */
 static uint64_t host_available(void)
 {
-	uint64_t bytes = UINT64_MAX;
-	struct counters c;
-	size_t length;
-	char *text;
+	uint64_t bytes;
 
-	if (file_read("/proc/meminfo", &text, &length) < 0)
-		return bytes;
-	if (meminfo_parse(text, length, &c, NULL, NULL) == 0) {
-		uint64_t kib;
-
-		if (counters_get(&c, "MemAvailable", &kib))
-			bytes = kib * 1024;
-		counters_free(&c);
-	}
-	free(text);
-	return bytes;
+	return numa_meminfo("/proc/meminfo", "MemAvailable", &bytes) ? UINT64_MAX : bytes;
 }
 
 static int probe_memory(const struct machine *m, struct cl_error *err)

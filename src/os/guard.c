@@ -107,26 +107,15 @@ static uint64_t groups_room(void)
 
 int guard_available(uint64_t *bytes)
 {
-	struct counters c;
 	uint64_t room;
-	size_t length;
-	char *text;
-	int r = file_read("/proc/meminfo", &text, &length);
+	int r = numa_meminfo("/proc/meminfo", "MemAvailable", bytes);
 
 	if (r)
 		return r;
-	r = meminfo_parse(text, length, &c, NULL, NULL);
-	free(text);
-	if (r)
-		return r;
-	if (!counters_get(&c, "MemAvailable", bytes))
-		r = -ENODATA;
-	counters_free(&c);
-	*bytes *= 1024;
 	room = groups_room();
 	if (room < *bytes)
 		*bytes = room;
-	return r;
+	return 0;
 }
 
 /* ---- before the run ----------------------------------------------------------------------- */

@@ -66,7 +66,7 @@ bool numa_has(int node)
 	return false;
 }
 
-static int meminfo_counter(const char *path, const char *name, uint64_t *bytes)
+int numa_meminfo(const char *path, const char *name, uint64_t *bytes)
 {
 	struct counters c;
 	size_t length;
@@ -79,9 +79,10 @@ static int meminfo_counter(const char *path, const char *name, uint64_t *bytes)
 	free(text);
 	if (r)
 		return r;
-	if (!counters_get(&c, name, bytes))
+	if (counters_get(&c, name, bytes))
+		*bytes *= 1024;
+	else
 		r = -ENODATA;
-	*bytes *= 1024;
 	counters_free(&c);
 	return r;
 }
@@ -92,8 +93,8 @@ static int node_counter(int node, const char *name, uint64_t *bytes)
 	int r;
 
 	snprintf(path, sizeof(path), NODE_DIR "/node%d/meminfo", node);
-	r = meminfo_counter(path, name, bytes);
-	return r == -ENOENT && node == 0 ? meminfo_counter("/proc/meminfo", name, bytes) : r;
+	r = numa_meminfo(path, name, bytes);
+	return r == -ENOENT && node == 0 ? numa_meminfo("/proc/meminfo", name, bytes) : r;
 }
 
 /*
@@ -133,7 +134,7 @@ int numa_most_bytes(int node, uint64_t *bytes)
 
 	if (r || (node >= 0 && numa_nodes(id, PLAN_MAX_NODES) > 1))
 		return r;
-	if (meminfo_counter("/proc/meminfo", "MemTotal", &machine) == 0 && machine > *bytes)
+	if (numa_meminfo("/proc/meminfo", "MemTotal", &machine) == 0 && machine > *bytes)
 		*bytes = machine;
 	return 0;
 }

@@ -26,6 +26,12 @@ enum numa_mode {
 unsigned numa_nodes(int *node, unsigned room);
 bool numa_has(int node);
 
+/*
+ * One number of /proc/meminfo or of a node's file of that form, in bytes. -ENODATA when it has
+ * none of that name.
+ */
+int numa_meminfo(const char *path, const char *name, uint64_t *bytes);
+
 /* MemFree and MemTotal of a node, or of the machine with node < 0. */
 int numa_free_bytes(int node, uint64_t *bytes);
 int numa_total_bytes(int node, uint64_t *bytes);
