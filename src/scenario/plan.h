@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define PLAN_MAX_NODES 16
-#define PLAN_NODE_ANY (-1)
+#define PLAN_NODE_ANY  (-1)
 
 /*
  * An amount of memory: so many bytes, or a share of the memory that is free when
@@ -54,11 +54,11 @@ struct settings {
 struct machine {
 	unsigned nodes;
 	uint64_t node_bytes[PLAN_MAX_NODES];
-	unsigned cpus;       /* whole machine, dealt to the nodes in equal runs */
-	char *kernel;        /* guest: image name or path, or NULL */
-	char *boot;          /* guest: extra kernel parameters, or NULL */
-	uint64_t disk_bytes; /* guest: size of the scratch disk, 0 for none */
-	uint64_t timeout_ns; /* guest: for the whole run */
+	unsigned cpus;            /* whole machine, dealt to the nodes in equal runs */
+	char *kernel;             /* guest: image name or path, or NULL */
+	char *boot;               /* guest: extra kernel parameters, or NULL */
+	uint64_t disk_bytes;      /* guest: size of the scratch disk, 0 for none */
+	uint64_t timeout_ns;      /* guest: for the whole run */
 	struct settings settings; /* applied before the first step */
 };
 
@@ -86,9 +86,9 @@ enum fill_page { FILL_PAGE_BASE, FILL_PAGE_HUGE };
 struct step_fill {
 	enum fill_memory memory;
 	enum fill_page pages;
-	int node;              /* bound to it, or PLAN_NODE_ANY */
-	struct amount size;    /* exactly one of size and leave is set */
-	struct amount leave;   /* fill until this much is free */
+	int node;            /* bound to it, or PLAN_NODE_ANY */
+	struct amount size;  /* exactly one of size and leave is set */
+	struct amount leave; /* fill until this much is free */
 };
 
 enum punch_action { PUNCH_FREE, PUNCH_KEEP };
@@ -134,9 +134,9 @@ enum fault_policy {
 enum fault_method {
 	METHOD_TOUCH,
 	METHOD_POPULATE_WRITE,
-	METHOD_MAP_POPULATE,  /* mmap() with MAP_POPULATE: before any advice can be given */
-	METHOD_COLLAPSE,      /* base pages, then MADV_COLLAPSE */
-	METHOD_COMPACTLAB     /* cl_populate() */
+	METHOD_MAP_POPULATE, /* mmap() with MAP_POPULATE: before any advice can be given */
+	METHOD_COLLAPSE,     /* base pages, then MADV_COLLAPSE */
+	METHOD_COMPACTLAB    /* cl_populate() */
 };
 
 /* Map anonymous memory and fault it in; the memory is kept until released. */
@@ -145,11 +145,11 @@ struct step_fault {
 	enum fault_advice advice;
 	enum fault_policy policy;
 	enum fault_method method;
-	struct node_list nodes;             /* of bind, preferred, interleave, weighted */
-	uint32_t weights[PLAN_MAX_NODES];   /* of weighted, one a node in `nodes` */
-	int cpu_node;                       /* threads run on this node's CPUs, or ANY */
+	struct node_list nodes;           /* of bind, preferred, interleave, weighted */
+	uint32_t weights[PLAN_MAX_NODES]; /* of weighted, one a node in `nodes` */
+	int cpu_node;                     /* threads run on this node's CPUs, or ANY */
 	unsigned threads;
-	unsigned repeat;          /* times; memory of all but the last is released between */
+	unsigned repeat;            /* times; memory of all but the last is released between */
 	unsigned until_defer_shift; /* 0 off; else repeat (at most `repeat` times) until the
 				       compaction deferral of some zone reached this shift */
 };
@@ -216,14 +216,14 @@ struct step {
 };
 
 struct plan {
-	char *scenario;        /* name */
-	char *file;            /* path as given, for messages */
-	char sha256[65];       /* of the scenario file */
+	char *scenario;  /* name */
+	char *file;      /* path as given, for messages */
+	char sha256[65]; /* of the scenario file */
 	char *backend;
 	char *variant;
-	char *policy;          /* "mainline" when not set */
-	uint64_t seed;         /* of this repeat: base seed + repeat */
-	unsigned repeat;       /* 0-based */
+	char *policy;    /* "mainline" when not set */
+	uint64_t seed;   /* of this repeat: base seed + repeat */
+	unsigned repeat; /* 0-based */
 	struct machine machine;
 	unsigned steps; /* without those that say skip = yes */
 	struct step *step;
@@ -232,8 +232,8 @@ struct plan {
 /* What a scenario asks for before variants: used to lay out the runs. */
 struct experiment {
 	char *title;
-	char *about;    /* one paragraph, may be NULL */
-	char *cite;     /* thread, by subject and year, may be NULL */
+	char *about; /* one paragraph, may be NULL */
+	char *cite;  /* thread, by subject and year, may be NULL */
 	uint64_t seed;
 	unsigned repeat;
 	unsigned shows; /* measures the table shows, such as "populate.compact_stall" */
