@@ -80,6 +80,12 @@ int cli_scenario_path(const char *name, char **path, struct cl_error *err);
 /* Call `each` with name and path of every scenario that has a name. */
 void cli_scenarios(void (*each)(void *arg, const char *name, const char *path), void *arg);
 
+/*
+ * The first SIGINT, SIGTERM or SIGHUP goes to `handler`, the default action is back for the
+ * second. SIGHUP stays ignored where the caller had it ignored.
+ */
+void cli_catch_signals(void (*handler)(int signal));
+
 int cli_list_kernels(void);
 
 /* One line of status on standard error, rewritten in place; nothing where that cannot be done. */

@@ -179,20 +179,11 @@ static void show(const struct cl_populate_receipt *r)
 
 static int cancelled; /* set by the handler, read by the library */
 
+/* The first signal ends the filling or the holding, the second the program. */
 static void on_signal(int signal)
 {
 	(void)signal;
 	__atomic_store_n(&cancelled, 1, __ATOMIC_RELAXED);
-}
-
-/* The first signal ends the filling or the holding, the second the program. */
-static void catch_signals(void)
-{
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
-
-	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaction(signals[i], &action, NULL);
 }
 
 static void hold(void)
@@ -240,7 +231,7 @@ static int populate(struct request *request)
 		fprintf(stderr, "compactlab: cannot map that much memory\n");
 		return EXIT_RUN;
 	}
-	catch_signals();
+	cli_catch_signals(on_signal);
 	request->populate.cancel = &cancelled;
 	if (!request->quiet && cli_can_rewrite(stderr))
 		request->populate.progress = show_progress;

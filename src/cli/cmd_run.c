@@ -205,15 +205,6 @@ static void on_signal(int signal)
 	stop_signal = signal;
 }
 
-static void catch_signals(void)
-{
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND};
-
-	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaction(signals[i], &action, NULL);
-}
-
 struct session {
 	struct append records;
 	bool append;
@@ -307,7 +298,7 @@ static int execute(struct request *request, const struct cl_scenario *s, struct 
 	struct cl_error err = {0};
 	int r, status = EXIT_HOLDS;
 
-	catch_signals();
+	cli_catch_signals(on_signal);
 	request->run.arg = session;
 	request->run.record = keep_record;
 	request->run.stopped = stopped;

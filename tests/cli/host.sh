@@ -71,6 +71,20 @@ for i in $(seq 20); do
 done
 echo "-> $status"
 echo "records: $(wc -l <closed.jsonl)"
+echo "$ a hang-up under nohup"
+for i in $(seq 20); do
+	rm -f hup.jsonl
+	(trap '' HUP; exec "$PROGRAM" run --on host nap.ini --repeat 5 --quiet --json hup.jsonl) 2>err </dev/null &
+	pid=$!
+	until [ -s hup.jsonl ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	kill -HUP $pid 2>/dev/null
+	wait $pid
+	status=$?
+	grep -q "another run on this machine" err || break
+	sleep 1
+done
+echo "-> $status"
+echo "records: $(wc -l <hup.jsonl)"
 echo "$ a signal: completed records are kept, nothing is half-written"
 for i in $(seq 60); do
 	rm -f signal.jsonl
