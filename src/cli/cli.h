@@ -53,6 +53,9 @@ int command_unknown(const char *name); /* says so, with a suggestion; EXIT_INPUT
  */
 int cli_parse(const struct command *c, int argc, char **argv,
 	      int (*take)(void *arg, unsigned option, const char *value), void *arg, int *status);
+/* The value of an option that takes a whole number; EXIT_HOLDS, or EXIT_INPUT when it is none. */
+int cli_number(const struct command *c, const char *option, const char *value,
+	       unsigned long long least, unsigned long long most, unsigned long long *out);
 /* "compactlab: ..." on standard error and EXIT_INPUT, pointing to the command's --help. */
 int cli_usage_error(const struct command *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

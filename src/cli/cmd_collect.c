@@ -13,14 +13,11 @@ static const struct cli_option options[] = {
 static int take(void *arg, unsigned option, const char *value)
 {
 	unsigned *seconds = arg;
-	char *end;
-	long n = strtol(value, &end, 10);
+	unsigned long long n;
+	int status = cli_number(&command_collect, options[option].name, value, 1, 3600, &n);
 
-	(void)option;
-	if (*end || end == value || n < 1 || n > 3600)
-		return cli_usage_error(&command_collect, "--seconds wants 1 to 3600");
 	*seconds = (unsigned)n;
-	return EXIT_HOLDS;
+	return status;
 }
 
 static int collect(const struct command *c, int argc, char **argv)

@@ -27,17 +27,15 @@ struct request {
 static int take(void *arg, unsigned option, const char *value)
 {
 	struct request *r = arg;
-	char *end;
-	long n;
+	int status = EXIT_HOLDS;
+	unsigned long long n;
 
 	switch (option) {
 	case OPTION_LIVE:
 		r->live = true;
 		break;
 	case OPTION_SECONDS:
-		n = strtol(value, &end, 10);
-		if (*end || end == value || n < 1 || n > 3600)
-			return cli_usage_error(&command_explain, "--seconds wants 1 to 3600");
+		status = cli_number(&command_explain, "seconds", value, 1, 3600, &n);
 		r->seconds = (unsigned)n;
 		break;
 	case OPTION_JSON:
@@ -52,7 +50,7 @@ static int take(void *arg, unsigned option, const char *value)
 	default:
 		r->rules = true;
 	}
-	return EXIT_HOLDS;
+	return status;
 }
 
 static int add_all(struct cl_explanation *x, const struct request *r, int count, char **path,

@@ -52,20 +52,6 @@ struct request {
 
 /* ---- the command line ----------------------------------------------------------- */
 
-static int take_number(const struct request *r, const char *name, const char *value, uint64_t most,
-		       uint64_t *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoull(value, &end, 10);
-	if (*value < '0' || *value > '9' || *end || errno || *number > most)
-		return cli_usage_error(r->command,
-				       "--%s takes a number from 0 to %" PRIu64 ", not '%s'", name,
-				       most, value);
-	return EXIT_HOLDS;
-}
-
 static int take_fallback(struct request *r, const char *value)
 {
 	static const char *const names[] = {"remote", "base", "smaller"};
@@ -82,7 +68,7 @@ static int take_fallback(struct request *r, const char *value)
 static int take(void *arg, unsigned option, const char *value)
 {
 	struct request *r = arg;
-	uint64_t n = 0;
+	unsigned long long n = 0;
 	int status = EXIT_HOLDS;
 
 	switch (option) {
@@ -92,7 +78,7 @@ static int take(void *arg, unsigned option, const char *value)
 						 value);
 		break;
 	case OPTION_NODE:
-		status = take_number(r, "node", value, 255, &n);
+		status = cli_number(r->command, "node", value, 0, 255, &n);
 		r->populate.node = (int32_t)n;
 		r->populate.policy = CL_POPULATE_PREFER;
 		break;
@@ -102,7 +88,7 @@ static int take(void *arg, unsigned option, const char *value)
 	case OPTION_FALLBACK:
 		return take_fallback(r, value);
 	case OPTION_THREADS:
-		status = take_number(r, "threads", value, 1024, &n);
+		status = cli_number(r->command, "threads", value, 0, 1024, &n);
 		r->populate.threads = (uint32_t)n;
 		break;
 	case OPTION_TIMEOUT:
@@ -111,7 +97,7 @@ static int take(void *arg, unsigned option, const char *value)
 						 value);
 		break;
 	case OPTION_MIN_HUGE:
-		status = take_number(r, "min-huge", value, 100, &n);
+		status = cli_number(r->command, "min-huge", value, 0, 100, &n);
 		r->populate.min_huge_permille = (uint32_t)n * 10;
 		break;
 	case OPTION_COLLAPSE:

@@ -11,7 +11,8 @@
 
 #define SETS_MOST 64
 /* Seeds travel through JSON; whole numbers are safe in every reader up to here. */
-#define SEED_MOST 9007199254740000ull
+#define SEED_MOST  9007199254740000ull
+#define SCALE_MOST 65536
 
 enum {
 	OPTION_ON,
@@ -66,34 +67,16 @@ struct request {
 
 /* --- options --- */
 
-static bool number(const char *text, unsigned long long most, unsigned long long *out)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	return !errno && !*end && *out <= most;
-}
-
-static int take_number(const struct request *r, unsigned option, const char *value,
-		       unsigned long long least, unsigned long long most, unsigned long long *out)
-{
-	if (number(value, most, out) && *out >= least)
-		return EXIT_HOLDS;
-	return cli_usage_error(r->command, "--%s: '%s' is no whole number from %llu to %llu",
-			       options[option].name, value, least, most);
-}
-
 static int take_scale(struct request *r, const char *value)
 {
 	unsigned long long divisor;
+	int status;
 
-	if (strncmp(value, "1/", 2) || !number(value + 2, 1 << 20, &divisor) || !divisor)
+	if (strncmp(value, "1/", 2))
 		return cli_usage_error(r->command, "--scale: '%s' is not of the form 1/N", value);
+	status = cli_number(r->command, "scale 1/N", value + 2, 1, SCALE_MOST, &divisor);
 	r->scale = (unsigned)divisor;
-	return EXIT_HOLDS;
+	return status;
 }
 
 static int take_set(struct request *r, const char *value)
@@ -107,12 +90,13 @@ static int take_set(struct request *r, const char *value)
 static int take_count(struct request *r, unsigned option, const char *value)
 {
 	unsigned long long n;
-	int status = option == OPTION_SEED ? take_number(r, option, value, 0, SEED_MOST, &n)
-					   : take_number(r, option, value, 1, 1000, &n);
+	bool seed = option == OPTION_SEED;
+	int status = cli_number(r->command, options[option].name, value, !seed,
+				seed ? SEED_MOST : 1000, &n);
 
 	if (status)
 		return status;
-	if (option == OPTION_SEED) {
+	if (seed) {
 		r->run.seed = n;
 		r->run.have_seed = true;
 	} else if (option == OPTION_REPEAT) {

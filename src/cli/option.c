@@ -192,6 +192,20 @@ int cli_parse(const struct command *c, int argc, char **argv,
 	return optind;
 }
 
+int cli_number(const struct command *c, const char *option, const char *value,
+	       unsigned long long least, unsigned long long most, unsigned long long *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(value, &end, 10);
+	/* strtoull() alone would take signs and blanks. */
+	if (*value >= '0' && *value <= '9' && !*end && !errno && *out >= least && *out <= most)
+		return EXIT_HOLDS;
+	return cli_usage_error(c, "--%s: '%s' is no whole number from %llu to %llu", option, value,
+			       least, most);
+}
+
 /* --- the terminal --- */
 
 unsigned cli_width(FILE *to)
