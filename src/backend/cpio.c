@@ -1,29 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/cpio.h"
+#include "util/util.h"
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static void put(struct cpio *c, const void *data, size_t length)
 {
-	const char *p = data;
-
-	while (length && !c->error) {
-		ssize_t n = write(c->fd, p, length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			c->error = n < 0 ? -errno : -EIO;
-			return;
-		}
-		p += n;
-		length -= (size_t)n;
-		c->bytes += (size_t)n;
-	}
+	if (!c->error)
+		c->error = write_all(c->fd, data, length);
+	c->bytes += length;
 }
 
 /* Names and data both end on a multiple of four from the start of the archive. */

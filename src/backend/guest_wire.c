@@ -15,25 +15,14 @@ static const char *const wire_words[WIRE_KINDS] = {"hello", "step", "record", "e
 int wire_send(int fd, enum wire_kind kind, const char *text)
 {
 	char *line;
-	size_t left;
-	int r = 0;
+	int r;
 
 	if (strchr(text, '\n'))
 		return -EINVAL;
 	line = format("%s %zu %s\n", wire_words[kind], strlen(text), text);
 	if (!line)
 		return -ENOMEM;
-	left = strlen(line);
-	for (const char *p = line; left && !r;) {
-		ssize_t n = write(fd, p, left);
-
-		if (n < 0 && errno != EINTR)
-			r = -errno;
-		if (n > 0) {
-			p += n;
-			left -= (size_t)n;
-		}
-	}
+	r = write_all(fd, line, strlen(line));
 	free(line);
 	return r;
 }

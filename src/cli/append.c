@@ -51,21 +51,6 @@ int append_open(struct append *a, const char *path, struct cl_error *err)
 	return cl_error_hint(err, -EINVAL, "remove that line, or give another file");
 }
 
-static int write_all(int fd, const char *text, size_t length)
-{
-	while (length) {
-		ssize_t n = write(fd, text, length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		text += n;
-		length -= (size_t)n;
-	}
-	return 0;
-}
-
 int append_line(struct append *a, const char *line)
 {
 	char *text = format("%s\n", line);

@@ -74,16 +74,18 @@ int file_write(const char *path, const char *text)
 	return r;
 }
 
-static int write_all(int fd, const char *data, size_t length)
+int write_all(int fd, const void *data, size_t length)
 {
+	const char *p = data;
+
 	while (length) {
-		ssize_t n = write(fd, data, length);
+		ssize_t n = write(fd, p, length);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return -errno;
-		data += n;
+		p += n;
 		length -= (size_t)n;
 	}
 	return 0;

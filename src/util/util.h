@@ -22,6 +22,8 @@ char *duration_print(double ns, char *buf, size_t size);
 
 /* Whole file as a null-terminated string, also from /proc. Caller frees. -errno. */
 int file_read(const char *path, char **text, size_t *length);
+/* All of it to a descriptor, in as many writes as it takes. -errno. */
+int write_all(int fd, const void *data, size_t length);
 /* One write(2) of the text, as kernel files need. -errno, -EIO when short. */
 int file_write(const char *path, const char *text);
 /* Text to a temporary file beside `path`, then renamed over it. */
