@@ -163,7 +163,7 @@ static void print_points(const struct page *p, const struct cl_explanation *x, c
 
 static void print_remedies(const struct page *p, const struct incident *i)
 {
-	char number[8], line[1024];
+	char number[16], line[1024];
 
 	if (!i->remedies)
 		return;
