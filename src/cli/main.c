@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
-/*
- * The one header here that is not public: this program is also the first process of a
- * guest, and only main() can tell.
- */
-#include "backend/guest_init.h"
 #include "config.h"
 #include <string.h>
-#include <unistd.h>
 
 static const struct command *const all[] = {
 	&command_run,     &command_compare, &command_list, &command_kernel,   &command_populate,
@@ -75,7 +69,5 @@ static int finish(int status)
 
 int main(int argc, char **argv)
 {
-	if (getpid() == 1)
-		guest_init_main();
 	return finish(dispatch(argc, argv));
 }
