@@ -3,11 +3,9 @@
 #include "cli/append.h"
 #include <compactlab/run.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SETS_MOST 64
 /* Seeds travel through JSON; whole numbers are safe in every reader up to here. */
@@ -323,18 +321,6 @@ static int run_scenario(struct request *request, const struct cl_scenario *s)
 	return status;
 }
 
-/*
- * A caller may have closed the standard streams. What is opened then must not take their
- * numbers: messages would end up in it, and children put their own streams there. The other
- * direction, so that using one still fails.
- */
-static void occupy_streams(void)
-{
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0)
-			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-}
-
 static int run(const struct command *c, int argc, char **argv)
 {
 	struct request request = {.command = c};
@@ -346,7 +332,6 @@ static int run(const struct command *c, int argc, char **argv)
 	if (argc - first != 1)
 		return cli_usage_error(c, first == argc ? "no scenario was given"
 							: "one scenario at a time");
-	occupy_streams();
 	status = load(&request, argv[first], &s);
 	if (status)
 		return status;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 #include "config.h"
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command *const all[] = {
 	&command_run,     &command_compare, &command_list, &command_kernel,   &command_populate,
@@ -67,7 +69,20 @@ static int finish(int status)
 	return status ? status : EXIT_RUN;
 }
 
+/*
+ * A caller may have closed the standard streams. What is opened then must not take their
+ * numbers: messages would end up in it, and children put their own streams there. The other
+ * direction, so that using one still fails.
+ */
+static void occupy_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
+	occupy_streams();
 	return finish(dispatch(argc, argv));
 }

@@ -33,7 +33,7 @@ const struct policy policy_mainline = {
 	.slab_gfp = slab_mainline_gfp,
 };
 
-/* src/policy/registry.c has the strong one. */
+/* A program with more policies than mainline defines the strong one. */
 __attribute__((weak)) const struct policy *const policy_registry[] = { NULL };
 
 /* Every hook once: composition, the conflict test and completeness follow from this list. */

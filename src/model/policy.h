@@ -73,8 +73,8 @@ struct policy {
 /* The complete table of an unpatched kernel: every mandatory hook filled. */
 extern const struct policy policy_mainline;
 
-/* Registered policies, NULL-terminated; src/policy/registry.c. The model library itself has mainline only,
- * so that tests of the model link without src/policy: the default is a weak symbol in policy.c. */
+/* Registered policies, NULL-terminated. The model itself has mainline only: the default is a weak symbol
+ * in policy.c, empty, and a program with policies of its own defines the strong one. */
 extern const struct policy *const policy_registry[];
 const struct policy *policy_find(const char *name);
 
