@@ -238,7 +238,7 @@ static enum zone_why watermark(const struct zone_view *z, const struct request *
 		return free_pages > min ? ZONE_RESERVE : ZONE_WATERMARK;
 	if (!r->old || !z->has_blocks)
 		return ZONE_OPEN;
-	for (unsigned o = 0; o < order && o < z->orders; o++) {
+	for (unsigned o = 0; o < order && o < z->orders && o < PROCFS_MAX_ORDERS; o++) {
 		free_pages = less(free_pages, z->blocks[o] << o);
 		min >>= 1;
 		if (free_pages <= min)
