@@ -241,19 +241,6 @@ static int local(struct model_exec *x, const struct step *s, json_t *record, str
 
 /* ---- any step ------------------------------------------------------------------------------ */
 
-static int step_error(const struct plan *p, const struct step *s, int r, struct cl_error *err)
-{
-	struct cl_error was;
-
-	if (!err)
-		return r;
-	was = *err;
-	cl_error_at(err, r, was.line ? was.file : p->file, was.line ? was.line : s->line,
-		    "step %s: %.900s", s->name, was.what);
-	memcpy(err->hint, was.hint, sizeof(was.hint));
-	return r;
-}
-
 int model_step(struct model_exec *x, unsigned i, struct cl_error *err)
 {
 	static int (*const with_memory[STEP_KINDS])(struct model_exec * x, unsigned i,
@@ -282,5 +269,5 @@ int model_step(struct model_exec *x, unsigned i, struct cl_error *err)
 	}
 	json_decref(record);
 	free(e);
-	return r ? step_error(x->plan, s, r, err) : 0;
+	return r ? plan_step_error(x->plan, s, r, err) : 0;
 }

@@ -441,20 +441,6 @@ static int local_step(struct exec *x, unsigned i, json_t *record, struct cl_erro
 
 /* ---- any step ------------------------------------------------------------------------------ */
 
-/* "step NAME: ..." at the step's line, unless the error knows a better place. */
-static int step_error(const struct plan *p, const struct step *s, int r, struct cl_error *err)
-{
-	struct cl_error was;
-
-	if (!err)
-		return r;
-	was = *err;
-	cl_error_at(err, r, was.line ? was.file : p->file, was.line ? was.line : s->line,
-		    "step %s: %.900s", s->name, was.what);
-	memcpy(err->hint, was.hint, sizeof(was.hint));
-	return r;
-}
-
 static int start_worker(struct exec *x, unsigned i, struct cl_error *err)
 {
 	return worker_start(x->plan, x->run->guard, i, &x->worker[i], err);
@@ -501,5 +487,5 @@ int step_run(struct exec *x, unsigned i, struct cl_error *err)
 	if (!r)
 		json_array_append(x->steps, record);
 	json_decref(record);
-	return r ? step_error(x->plan, s, r, err) : 0;
+	return r ? plan_step_error(x->plan, s, r, err) : 0;
 }

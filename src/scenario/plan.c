@@ -299,3 +299,16 @@ void experiment_free(struct experiment *e)
 	free(e->cite);
 	memset(e, 0, sizeof(*e));
 }
+
+int plan_step_error(const struct plan *p, const struct step *s, int code, struct cl_error *err)
+{
+	struct cl_error was;
+
+	if (!err)
+		return code;
+	was = *err;
+	cl_error_at(err, code, was.line ? was.file : p->file, was.line ? was.line : s->line,
+		    "step %s: %.900s", s->name, was.what);
+	memcpy(err->hint, was.hint, sizeof(was.hint));
+	return code;
+}

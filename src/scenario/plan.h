@@ -254,6 +254,12 @@ int plan_resolve(const struct cl_scenario *s, const char *backend, const char *v
 		 unsigned repeat, uint64_t seed, struct plan **out, struct cl_error *err);
 void plan_free(struct plan *p);
 
+/*
+ * Name the step in an error that running it gave: "step NAME: ..." at the step's line, unless the
+ * error knows a better place. Returns `code`. `err` may be NULL.
+ */
+int plan_step_error(const struct plan *p, const struct step *s, int code, struct cl_error *err);
+
 /* The kind's name as written in scenario files, such as "fill". */
 const char *step_kind_name(enum step_kind kind);
 
