@@ -28,6 +28,8 @@ struct cl_run_options {
 	unsigned repeat;      /* 0: what the scenario says */
 	uint64_t seed;        /* used when have_seed */
 	bool have_seed;
+	const uint64_t *seeds; /* one a repeat, chosen by hand; NULL: seed, seed + 1, ... */
+	unsigned seeds_count;  /* then the number of repeats */
 	unsigned jobs;         /* runs at the same time; 0: as many as the backend finds right */
 	const char *keep_logs; /* directory that receives console logs of guests, or NULL */
 	/*

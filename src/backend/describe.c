@@ -392,10 +392,16 @@ static void print_head(FILE *to, const struct layout *l)
 		fprintf(to, " x %u kernel%s", l->kernels, l->kernels == 1 ? "" : "s");
 	fprintf(to, " x %u repeat%s = %u run%s, ", l->repeat, l->repeat == 1 ? "" : "s", l->jobs,
 		l->jobs == 1 ? "" : "s");
-	if (l->repeat > 1)
+	if (l->options->seeds) {
+		fprintf(to, "seed%s", l->repeat == 1 ? "" : "s");
+		for (unsigned i = 0; i < l->repeat; i++)
+			fprintf(to, " %" PRIu64, layout_seed(l, i));
+		fputc('\n', to);
+	} else if (l->repeat > 1) {
 		fprintf(to, "seeds %" PRIu64 "..%" PRIu64 "\n", l->seed, l->seed + l->repeat - 1);
-	else
+	} else {
 		fprintf(to, "seed %" PRIu64 "\n", l->seed);
+	}
 }
 
 static void print_available(FILE *to, const struct layout *l)

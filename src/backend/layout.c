@@ -178,17 +178,25 @@ static int choose_counts(struct layout *l, struct cl_error *err)
 	if (r)
 		return r;
 	l->repeat = l->options->repeat ? l->options->repeat : e.repeat ? e.repeat : 1;
+	if (l->options->seeds)
+		l->repeat = l->options->seeds_count;
 	l->seed = l->options->have_seed ? l->options->seed : e.seed;
 	experiment_free(&e);
 	return 0;
 }
 
+uint64_t layout_seed(const struct layout *l, unsigned i)
+{
+	return l->options->seeds ? l->options->seeds[i] : l->seed + i;
+}
+
+/* A plan's seed is that of a first repeat plus its number. */
 static int add_job(struct layout *l, const char *variant, const char *kernel, unsigned repeat,
 		   struct cl_error *err)
 {
 	struct job *j = &l->job[l->jobs];
-	int r = plan_resolve(l->scenario, l->backend->name, variant, repeat, l->seed, &j->plan,
-			     err);
+	int r = plan_resolve(l->scenario, l->backend->name, variant, repeat,
+			     layout_seed(l, repeat) - repeat, &j->plan, err);
 
 	if (r)
 		return r;

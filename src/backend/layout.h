@@ -24,7 +24,7 @@ struct layout {
 	const struct cl_scenario *scenario;
 	const struct cl_run_options *options;
 	unsigned repeat;
-	uint64_t seed;
+	uint64_t seed; /* of the first repeat, where options->seeds does not choose each */
 	unsigned variants, kernels;
 	const char **variant;
 	char **kernel; /* as asked for; one NULL when none was */
@@ -36,6 +36,8 @@ struct layout {
 int layout_make(const struct backend *b, const struct cl_scenario *s,
 		const struct cl_run_options *options, struct layout *out, struct cl_error *err);
 void layout_free(struct layout *l);
+/* The seed of repeat i. */
+uint64_t layout_seed(const struct layout *l, unsigned i);
 
 /*
  * Drop the jobs that this backend cannot run here, with a note in the results. An

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETS_MOST 64
+#define SETS_MOST    64
+#define REPEATS_MOST 1000
 /* Seeds travel through JSON; whole numbers are safe in every reader up to here. */
 #define SEED_MOST  9007199254740000ull
 #define SCALE_MOST 65536
@@ -20,6 +21,7 @@ enum {
 	OPTION_SCALE,
 	OPTION_REPEAT,
 	OPTION_SEED,
+	OPTION_SEEDS,
 	OPTION_JOBS,
 	OPTION_JSON,
 	OPTION_ALL,
@@ -40,6 +42,8 @@ static const struct cli_option options[] = {
 	[OPTION_SCALE] = {"scale", "1/N", "divide the sizes and counts that scale by N", NULL},
 	[OPTION_REPEAT] = {"repeat", "N", "run each variant N times, with N seeds", NULL},
 	[OPTION_SEED] = {"seed", "S", "the first repeat's seed", NULL},
+	[OPTION_SEEDS] = {"seeds", "S,S..S", "run each variant once with each of these seeds",
+			  NULL},
 	[OPTION_JOBS] = {"jobs", "N", "N runs at the same time, where the backend allows it", NULL},
 	[OPTION_JSON] = {"json", "FILE",
 			 "append a record of each run to FILE, a line each; with - they go\n"
@@ -59,6 +63,7 @@ struct request {
 	const char *set[SETS_MOST];
 	unsigned sets;
 	unsigned scale; /* divisor, 0: none */
+	uint64_t seed[REPEATS_MOST];
 	const char *json;
 	bool all, dry_run, quiet;
 };
@@ -85,12 +90,51 @@ static int take_set(struct request *r, const char *value)
 	return EXIT_HOLDS;
 }
 
+/* One seed, or a run of them "FIRST..LAST". */
+static int take_seed_range(struct request *r, char *text)
+{
+	char *last = strstr(text, "..");
+	unsigned long long from, to;
+	int status;
+
+	if (last) {
+		*last = '\0';
+		last += 2;
+	}
+	status = cli_number(r->command, "seeds", text, 0, SEED_MOST, &from);
+	to = from;
+	if (!status && last)
+		status = cli_number(r->command, "seeds", last, from, SEED_MOST, &to);
+	if (status)
+		return status;
+	if (to - from >= REPEATS_MOST - r->run.seeds_count)
+		return cli_usage_error(r->command, "--seeds: more than %d", REPEATS_MOST);
+	while (from <= to)
+		r->seed[r->run.seeds_count++] = from++;
+	return EXIT_HOLDS;
+}
+
+static int take_seeds(struct request *r, const char *value)
+{
+	char *copy = strdup(value), *rest = copy, *item;
+	int status = EXIT_HOLDS;
+
+	if (!copy)
+		return cli_usage_error(r->command, "no memory for the seeds");
+	r->run.seeds = r->seed;
+	r->run.seeds_count = 0;
+	while (!status && (item = strsep(&rest, ",")))
+		status = take_seed_range(r, item);
+	free(copy);
+	return status;
+}
+
 static int take_count(struct request *r, unsigned option, const char *value)
 {
 	unsigned long long n;
 	bool seed = option == OPTION_SEED;
 	int status = cli_number(r->command, options[option].name, value, !seed,
-				seed ? SEED_MOST : 1000, &n);
+				seed ? SEED_MOST : REPEATS_MOST, &n);
 
 	if (status)
 		return status;
@@ -127,6 +171,8 @@ static int take(void *arg, unsigned option, const char *value)
 	case OPTION_SEED:
 	case OPTION_JOBS:
 		return take_count(r, option, value);
+	case OPTION_SEEDS:
+		return take_seeds(r, value);
 	case OPTION_JSON:
 		r->json = value;
 		break;
@@ -332,6 +378,9 @@ static int run(const struct command *c, int argc, char **argv)
 	if (argc - first != 1)
 		return cli_usage_error(c, first == argc ? "no scenario was given"
 							: "one scenario at a time");
+	if (request.run.seeds && (request.run.repeat || request.run.have_seed))
+		return cli_usage_error(c, "--seeds says how many repeats and which seeds: leave "
+					  "out --repeat and --seed");
 	status = load(&request, argv[first], &s);
 	if (status)
 		return status;

@@ -2,15 +2,16 @@
 #include "result/cells.h"
 #include "result/figure.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The columns of one variant's group. */
-enum { CELL_VALUE, CELL_RANGE, CELL_CHANGE, CELL_MARK };
+enum { CELL_VALUE, CELL_RANGE, CELL_BARS, CELL_CHANGE, CELL_MARK };
 
 unsigned cells_group(struct grid *g, const struct columns *c, unsigned i)
 {
 	return grid_group(g, c->item[i].label, c->several_kernels ? c->item[i].kernel : NULL,
-			  "rllr", false);
+			  "rlllr", false);
 }
 
 /* "compaction_ns" is shown as "compaction": the unit stands behind the number. */
@@ -41,6 +42,22 @@ bool cells_put(struct grid *g, unsigned row, unsigned first, const char *measure
 		return false;
 	grid_cell(g, row, first + CELL_MARK, "*");
 	return true;
+}
+
+int cells_bars(struct grid *g, unsigned row, unsigned first, const struct column *c,
+	       const char *step, const char *measure, double low, double high)
+{
+	double *value = malloc((c->count + 1) * sizeof(*value));
+	char *text = malloc(FIGURE_BARS_BYTES(c->count));
+	int n = value && text ? column_values(c, step, measure, value) : -ENOMEM;
+
+	if (n >= STAT_RUNS_LEAST && low < high)
+		grid_cell(g, row, first + CELL_BARS,
+			  figure_bars(value, (unsigned)n, low, high, text,
+				      FIGURE_BARS_BYTES(c->count)));
+	free(value);
+	free(text);
+	return n == -ENOMEM ? n : 0;
 }
 
 int cells_measure(const struct column *c, const char *step, const char *measure,

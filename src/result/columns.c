@@ -61,15 +61,11 @@ void columns_free(struct columns *c)
 	memset(c, 0, sizeof(*c));
 }
 
-int column_measure(const struct column *c, const char *step, const char *name,
-		   struct stat_summary *out)
+int column_values(const struct column *c, const char *step, const char *name, double *value)
 {
-	double *value = malloc((c->count ? c->count : 1) * sizeof(*value));
 	unsigned measured = 0;
 	bool any_step = false;
 
-	if (!value)
-		return -ENOMEM;
 	for (unsigned i = 0; i < c->count; i++) {
 		const json_t *s = record_step(c->record[i], step, strlen(step));
 
@@ -77,10 +73,22 @@ int column_measure(const struct column *c, const char *step, const char *name,
 		if (s && !step_measure(c->record[i], s, name, &value[measured]))
 			measured++;
 	}
-	if (measured)
-		stat_summarize(value, measured, out);
+	return measured ? (int)measured : any_step ? -ENODATA : -ENOENT;
+}
+
+int column_measure(const struct column *c, const char *step, const char *name,
+		   struct stat_summary *out)
+{
+	double *value = malloc((c->count ? c->count : 1) * sizeof(*value));
+	int n;
+
+	if (!value)
+		return -ENOMEM;
+	n = column_values(c, step, name, value);
+	if (n > 0)
+		stat_summarize(value, (unsigned)n, out);
 	free(value);
-	return measured ? 0 : any_step ? -ENODATA : -ENOENT;
+	return n > 0 ? 0 : n;
 }
 
 static bool is_in(const char *const *names, unsigned count, const char *name)

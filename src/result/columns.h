@@ -30,6 +30,12 @@ int column_add(struct column *c, const json_t *record);
 void columns_free(struct columns *c);
 
 /*
+ * The values of "STEP.NAME" in the repeats that measured it, in their order; room for one a
+ * repeat. Returns how many, or -ENODATA when none did, -ENOENT when no record has the step.
+ */
+int column_values(const struct column *c, const char *step, const char *name, double *value);
+
+/*
  * Summary of "STEP.NAME" over the repeats that measured it: 0, -ENODATA when none
  * did, -ENOENT when no record has the step.
  */

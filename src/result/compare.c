@@ -5,6 +5,7 @@
 #include "result/measures.h"
 #include "util/util.h"
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,16 +203,24 @@ static int text_begin(struct walk *w, const char *step)
 static int text_row(struct walk *w, const char *step, const char *measure,
 		    const struct row_values *v)
 {
+	double low = INFINITY, high = -INFINITY;
 	char label[128];
 	unsigned row;
+	int r = 0;
 
-	(void)step;
 	cells_label(measure, label, sizeof(label));
 	row = grid_row(w->grid, label);
+	for (unsigned i = 0; i < v->count; i++) {
+		low = v->set[i].count && v->set[i].min < low ? v->set[i].min : low;
+		high = v->set[i].count && v->set[i].max > high ? v->set[i].max : high;
+	}
+	for (unsigned i = 0; i < v->count && !r; i++)
+		r = cells_bars(w->grid, row, i * CELLS_A_COLUMN, &w->columns->item[i], step,
+			       measure, low, high);
 	for (unsigned i = 0; i < v->count; i++)
 		w->comparison->marked |= cells_put(w->grid, row, i * CELLS_A_COLUMN, measure,
 						   i ? &v->set[0] : NULL, &v->set[i]);
-	return 0;
+	return r;
 }
 
 static int text_end(struct walk *w)

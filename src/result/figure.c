@@ -71,6 +71,24 @@ char *figure_range(const char *measure, double min, double max, char *buf, size_
 	return buf;
 }
 
+char *figure_bars(const double *value, unsigned count, double min, double max, char *buf,
+		  size_t size)
+{
+	static const char *const bar[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	const int heights = sizeof(bar) / sizeof(bar[0]);
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (unsigned i = 0; i < count && used + 4 <= size; i++) {
+		double part = max > min ? (value[i] - min) / (max - min) : 0;
+		int height = (int)(part * heights);
+
+		used += (size_t)snprintf(buf + used, size - used, "%s",
+					 bar[height < heights ? height : heights - 1]);
+	}
+	return buf;
+}
+
 char *figure_change(const char *measure, double from, double to, char *buf, size_t size)
 {
 	char text[40];

@@ -13,6 +13,14 @@ bool figure_is_time(const char *measure);
 
 char *figure_print(const char *measure, double value, char *buf, size_t size);
 
+/*
+ * One block a value, in their order, as high as it is between `min` and `max`: what repeats gave,
+ * seen at a glance.
+ */
+#define FIGURE_BARS_BYTES(count) ((count)*3 + 1)
+char *figure_bars(const double *value, unsigned count, double min, double max, char *buf,
+		  size_t size);
+
 /* "[504..540 ms]": the unit once where both ends share it. */
 char *figure_range(const char *measure, double min, double max, char *buf, size_t size);
 

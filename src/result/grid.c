@@ -130,9 +130,19 @@ struct layout {
 	unsigned *group;
 };
 
+/* Columns on the terminal: bytes that continue a character in UTF-8 take none. */
+static unsigned columns_of(const char *text)
+{
+	unsigned n = 0;
+
+	for (; text && *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
 static unsigned longest(unsigned a, const char *text)
 {
-	unsigned b = text ? (unsigned)strlen(text) : 0;
+	unsigned b = columns_of(text);
 
 	return a > b ? a : b;
 }
@@ -181,7 +191,7 @@ struct line {
 static void line_put(struct line *l, enum grid_align align, unsigned width, const char *text,
 		     bool bold)
 {
-	unsigned length = text ? (unsigned)strlen(text) : 0;
+	unsigned length = columns_of(text);
 	unsigned pad = width > length ? width - length : 0;
 
 	if (!length) {

@@ -7,6 +7,7 @@
 #include "scenario/plan.h"
 #include "util/util.h"
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +109,7 @@ static int fill_row(struct grid *g, struct table *t, const char *step, const cha
 		    const struct places *at)
 {
 	struct stat_summary base = {0}, s;
+	double low = INFINITY, high = -INFINITY;
 	char label[128];
 	unsigned row;
 	int r = 0;
@@ -121,9 +123,14 @@ static int fill_row(struct grid *g, struct table *t, const char *step, const cha
 		t->marked |= cells_put(g, row, at->first[i], measure, i ? &base : NULL, &s);
 		if (!i)
 			base = s;
+		low = s.count && s.min < low ? s.min : low;
+		high = s.count && s.max > high ? s.max : high;
 		if (at->published[i])
 			put_published(g, t, row, at->published[i], c->label, step, measure);
 	}
+	for (unsigned i = 0; i < t->columns->count && !r; i++)
+		r = cells_bars(g, row, at->first[i], &t->columns->item[i], step, measure, low,
+			       high);
 	for (unsigned i = 0; i < at->others; i++)
 		put_published(g, t, row, at->other[i].cell, at->other[i].variant, step, measure);
 	return r;
@@ -166,6 +173,31 @@ static int make_columns(struct grid *g, struct table *t, const char *step, const
 	return 0;
 }
 
+/* A median between two groups of runs is a value that none of them has: say so. */
+static int print_groups(FILE *to, const struct column *c, bool with_kernel, const char *step,
+			const char *measure)
+{
+	double *value = malloc((c->count + 1) * sizeof(*value));
+	int n = value ? column_values(c, step, measure, value) : -ENOMEM;
+	char label[128], low[96], high[96];
+	unsigned lower = 0;
+
+	if (n > 0) {
+		qsort(value, (unsigned)n, sizeof(*value), stat_order);
+		lower = stat_lower_group(value, (unsigned)n);
+	}
+	if (lower) {
+		cells_label(measure, label, sizeof(label));
+		figure_range(measure, value[0], value[lower - 1], low, sizeof(low));
+		figure_range(measure, value[lower], value[n - 1], high, sizeof(high));
+		fprintf(to, "two groups: %s of %s%s%s: %u runs %s, %u runs %s\n", label, c->label,
+			with_kernel ? " on " : "", with_kernel ? c->kernel : "", lower, low,
+			(unsigned)n - lower, high);
+	}
+	free(value);
+	return n == -ENOMEM ? n : 0;
+}
+
 static int step_table(FILE *to, struct table *t, const char *step, const struct measures *m)
 {
 	struct places at = {0};
@@ -178,6 +210,10 @@ static int step_table(FILE *to, struct table *t, const char *step, const struct 
 		fputc('\n', to);
 		r = grid_print(to, g, t->options->width, t->options->colour);
 	}
+	for (unsigned i = 0; i < m->count; i++)
+		for (unsigned k = 0; k < t->columns->count && !r; k++)
+			r = print_groups(to, &t->columns->item[k], t->columns->several_kernels,
+					 step, m->name[i]);
 	places_free(&at);
 	grid_free(g);
 	return r;

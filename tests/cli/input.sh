@@ -14,6 +14,10 @@ t run small --dry-run --repeat 1001
 t run small --dry-run --repeat -1
 t run small --dry-run --repeat 3x
 t run small --dry-run --seed 9007199254740001
+t run small --dry-run --seeds 3..1
+t run small --dry-run --seeds 1,,2
+t run small --dry-run --seeds 1..1001
+t run small --dry-run --seeds 1,2 --repeat 3
 t run small --dry-run --jobs ''
 t run small --dry-run --scale 2
 t run small --dry-run --scale 1/0

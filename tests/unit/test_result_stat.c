@@ -64,6 +64,45 @@ static void a_single_run_is_never_apart(void **state)
 	assert_false(stat_apart(&three, &one));
 }
 
+static unsigned lower_group(unsigned count, double *values)
+{
+	struct stat_summary s;
+
+	stat_summarize(values, count, &s); /* sorts */
+	return stat_lower_group(values, count);
+}
+
+static void two_groups_are_parted_by_most_of_the_range(void **state)
+{
+	(void)state;
+	assert_int_equal(lower_group(7, (double[]){8, 0, 516, 400, 534, 521, 495}), 2);
+	assert_int_equal(lower_group(6, (double[]){1, 2, 3, 4, 5, 6}), 0);
+	assert_int_equal(lower_group(6, (double[]){7, 7, 7, 7, 7, 7}), 0);
+}
+
+static void one_run_far_away_is_no_group(void **state)
+{
+	(void)state;
+	assert_int_equal(lower_group(6, (double[]){500, 510, 0, 505, 515, 520}), 0);
+	assert_int_equal(lower_group(6, (double[]){0, 1, 2, 3, 4, 100}), 0);
+}
+
+static void too_few_runs_have_no_groups(void **state)
+{
+	(void)state;
+	assert_int_equal(lower_group(4, (double[]){0, 1, 100, 101}), 0);
+}
+
+static void bars_are_as_high_as_their_values(void **state)
+{
+	char buf[64];
+
+	(void)state;
+	EXPECT(figure_bars((double[]){0, 50, 100}, 3, 0, 100, buf, sizeof(buf)), "▁▅█");
+	EXPECT(figure_bars((double[]){4, 4}, 2, 4, 4, buf, sizeof(buf)), "▁▁");
+	EXPECT(figure_bars((double[]){1, 2, 3}, 3, 0, 100, buf, FIGURE_BARS_BYTES(1)), "▁");
+}
+
 static void figures_follow_the_unit_in_the_name(void **state)
 {
 	char buf[64];
@@ -121,6 +160,10 @@ int main(void)
 		cmocka_unit_test(one_value_is_median_and_both_ends),
 		cmocka_unit_test(ranges_are_apart_only_without_a_common_value),
 		cmocka_unit_test(a_single_run_is_never_apart),
+		cmocka_unit_test(two_groups_are_parted_by_most_of_the_range),
+		cmocka_unit_test(one_run_far_away_is_no_group),
+		cmocka_unit_test(too_few_runs_have_no_groups),
+		cmocka_unit_test(bars_are_as_high_as_their_values),
 		cmocka_unit_test(figures_follow_the_unit_in_the_name),
 		cmocka_unit_test(a_range_says_a_common_unit_once),
 		cmocka_unit_test(a_change_is_in_percent_of_the_baseline),

@@ -65,6 +65,12 @@ static void repeats_have_median_and_range(void **state)
 	expect_table("three.jsonl", NULL, "three.expected");
 }
 
+static void many_repeats_have_bars_and_show_two_groups(void **state)
+{
+	(void)state;
+	expect_table("seven.jsonl", NULL, "seven.expected");
+}
+
 static void kernels_are_columns(void **state)
 {
 	(void)state;
@@ -118,6 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_run_has_no_range),
 		cmocka_unit_test(repeats_have_median_and_range),
+		cmocka_unit_test(many_repeats_have_bars_and_show_two_groups),
 		cmocka_unit_test(kernels_are_columns),
 		cmocka_unit_test(a_narrow_terminal_folds_columns_into_blocks),
 		cmocka_unit_test(all_counters_are_shown_on_demand),
