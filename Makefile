@@ -13,7 +13,7 @@ $(BUILD)/build.ninja:
 		{ cat $(BUILD).log; rm -f $(BUILD).log; exit 1; }
 	@rm -f $(BUILD).log
 
-demo: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && scripts/demo $(BUILD)
+demo: ; @scripts/deps build && $(MAKE) --no-print-directory all && scripts/demo $(BUILD)
 
 check: ; @scripts/deps build guest test && scripts/check
 

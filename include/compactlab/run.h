@@ -22,11 +22,15 @@ struct cl_progress {
 };
 
 struct cl_run_options {
-	const char *backend;  /* "model", "guest", "host"; NULL: the default */
+	const char *backend;  /* a name of cl_backend_get(); NULL: the default */
 	const char *variants; /* comma-separated names; NULL: all the backend can run */
-	const char *kernels;  /* guest: comma-separated kernel names or image files; NULL: newest */
-	unsigned repeat;      /* 0: what the scenario says */
-	uint64_t seed;        /* used when have_seed */
+	/*
+	 * Comma-separated. Guest: kernel names or image files; NULL: newest. Model: versions
+	 * to imitate; NULL: 7.3.
+	 */
+	const char *kernels;
+	unsigned repeat; /* 0: what the scenario says */
+	uint64_t seed;   /* used when have_seed */
 	bool have_seed;
 	const uint64_t *seeds; /* one a repeat, chosen by hand; NULL: seed, seed + 1, ... */
 	unsigned seeds_count;  /* then the number of repeats */

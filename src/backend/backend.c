@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-const char backend_default[] = "guest";
+const char backend_default[] = "model";
 
 const struct backend *backend_find(const char *name)
 {

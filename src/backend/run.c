@@ -3,6 +3,7 @@
 #include "backend/layout.h"
 #include "backend/pool.h"
 #include "scenario/option.h"
+#include "util/util.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,16 +40,22 @@ int run_backend(const struct cl_run_options *options, const struct backend **out
 {
 	const char *name = options->backend ? options->backend : backend_default;
 	struct suggestion s = {.word = name};
+	const char *known[sizeof(backends) / sizeof(backends[0])];
+	char list[64];
+	unsigned n = 0;
 
 	*out = backend_find(name);
 	if (*out)
 		return 0;
-	for (unsigned i = 0; cl_backend_get(i); i++)
-		suggestion_consider(&s, cl_backend_get(i)->name);
+	for (; cl_backend_get(n); n++) {
+		known[n] = cl_backend_get(n)->name;
+		suggestion_consider(&s, known[n]);
+	}
 	cl_error(err, -EINVAL, "there is no backend '%s'", name);
 	if (s.best)
 		return cl_error_hint(err, -EINVAL, "did you mean '%s'?", s.best);
-	return cl_error_hint(err, -EINVAL, "there are model, guest and host");
+	return cl_error_hint(err, -EINVAL, "there are %s",
+			     words_print(known, n, list, sizeof(list)));
 }
 
 /* What was stopped is told once, by the error. */

@@ -579,11 +579,14 @@ static int check_section(const struct place *p, const struct ini_section *sec)
 	}
 	if (!strcmp(sec->type, "on") && scenario_backend_find(sec->name) < 0) {
 		struct suggestion best = {.word = sec->name};
+		char names[64], list[96];
 
 		wrong(p, "there is no backend '%s'", sec->name);
 		for (unsigned i = 0; i < BACKENDS; i++)
 			suggestion_consider(&best, scenario_backends[i]);
-		return suggest(p, &best, "backends are model, guest and host");
+		snprintf(list, sizeof(list), "backends are %s",
+			 words_print(scenario_backends, BACKENDS, names, sizeof(names)));
+		return suggest(p, &best, list);
 	}
 	return !strcmp(sec->type, "published") ? check_name(p, "variant", sec->name, true) : 0;
 }

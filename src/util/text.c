@@ -16,6 +16,20 @@ char *format(const char *fmt, ...)
 	return text;
 }
 
+char *words_print(const char *const *word, size_t count, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	*buf = '\0';
+	for (size_t i = 0; i < count && used < size; i++) {
+		const char *before = !i ? "" : i + 1 == count ? " and " : ", ";
+		int n = snprintf(buf + used, size - used, "%s%s", before, word[i]);
+
+		used += n > 0 ? (size_t)n : 0;
+	}
+	return buf;
+}
+
 #define EDIT_LONGEST 64
 
 /* Optimal string alignment over three rows. Longer words are never a near miss. */

@@ -35,6 +35,9 @@ unsigned edit_distance(const char *a, const char *b);
 /* asprintf() that returns NULL without memory. */
 char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* "a, b and c" of the words; cut where buf ends. Returns buf. */
+char *words_print(const char *const *word, size_t count, char *buf, size_t size);
+
 /*
  * Run a program (found by PATH) and wait. Standard output is collected into *out
  * (NULL: discarded), standard error into *errors (same), each null-terminated and
