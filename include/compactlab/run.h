@@ -83,7 +83,15 @@ struct cl_choice {
 };
 const struct cl_choice *cl_backend_get(unsigned i);
 const char *cl_backend_default(void);
-const struct cl_choice *cl_policy_get(unsigned i);
+
+/* A kernel change that a variant may name; with '+' between them, several. */
+struct cl_policy {
+	const char *name;
+	const char *help;   /* one line */
+	const char *thread; /* where it was published, or NULL */
+};
+/* The first is mainline. False behind the last one; then *out is untouched. */
+bool cl_policy_get(unsigned i, struct cl_policy *out);
 
 #ifdef __cplusplus
 }

@@ -82,9 +82,9 @@ static json_t *make_record(struct model_exec *x)
 
 	snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)model_state_hash(x->m));
 	snprintf(release, sizeof(release), "model (%s)", x->m->profile->name);
-	return json_pack("{s:{s:s, s:s}, s:I, s:b, s:s, s:o, s:O, s:O}", "kernel", "release",
-			 release, "version", "userspace model", "wall_ns",
-			 (json_int_t)model_now(x->m), "simulated", 1, "state_hash", hash,
+	return json_pack("{s:{s:s, s:s}, s:s, s:I, s:b, s:s, s:o, s:O, s:O}", "kernel", "release",
+			 release, "version", "userspace model", "policy", x->m->policy->name,
+			 "wall_ns", (json_int_t)model_now(x->m), "simulated", 1, "state_hash", hash,
 			 "evidence", model_evidence(x->m), "notes", x->notes, "steps", x->steps);
 }
 

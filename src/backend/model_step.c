@@ -41,7 +41,9 @@ static void account_event(void *ctx, const struct trace_event *ev)
 		*(daemon ? &a->daemon_runs[node] : &a->task_runs) = false;
 		break;
 	default:
-		if ((int)ev->defer_shift > a->defer_shift)
+		/* Where deferral is kept per mode, what asynchronous runs may do is not the
+		 * question. */
+		if (ev->defer_set != 1 + DEFER_ASYNC && (int)ev->defer_shift > a->defer_shift)
 			a->defer_shift = (int)ev->defer_shift;
 	}
 }

@@ -2,6 +2,7 @@
 #include "backend/run.h"
 #include "backend/layout.h"
 #include "backend/pool.h"
+#include "model/policy.h"
 #include "scenario/option.h"
 #include "util/util.h"
 #include <errno.h>
@@ -15,11 +16,6 @@ static const struct cl_choice backends[] = {
 	{NULL, NULL},
 };
 
-static const struct cl_choice policies[] = {
-	{"mainline", "the kernel as it is"},
-	{NULL, NULL},
-};
-
 const struct cl_choice *cl_backend_get(unsigned i)
 {
 	return i < sizeof(backends) / sizeof(backends[0]) - 1 ? &backends[i] : NULL;
@@ -30,9 +26,15 @@ const char *cl_backend_default(void)
 	return backend_default;
 }
 
-const struct cl_choice *cl_policy_get(unsigned i)
+bool cl_policy_get(unsigned i, struct cl_policy *out)
 {
-	return i < sizeof(policies) / sizeof(policies[0]) - 1 ? &policies[i] : NULL;
+	const struct policy *p = i ? policy_registry[0] : &policy_mainline;
+
+	for (unsigned n = 1; n < i && p; n++)
+		p = policy_registry[n];
+	if (p)
+		*out = (struct cl_policy){p->name, p->summary, p->thread};
+	return p != NULL;
 }
 
 int run_backend(const struct cl_run_options *options, const struct backend **out,

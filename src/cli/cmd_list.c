@@ -12,10 +12,13 @@ static const struct cli_option options[] = {{NULL}};
 
 static int list_policies(void)
 {
-	const struct cl_choice *p;
+	struct cl_policy p;
 
-	for (unsigned i = 0; (p = cl_policy_get(i)); i++)
-		printf("%-20s  %s\n", p->name, p->help);
+	for (unsigned i = 0; cl_policy_get(i, &p); i++) {
+		printf("%-22s  %s\n", p.name, p.help);
+		if (p.thread)
+			printf("%-22s  (%s)\n", "", p.thread);
+	}
 	return EXIT_HOLDS;
 }
 

@@ -33,23 +33,17 @@ const struct policy policy_mainline = {
 	.slab_gfp = slab_mainline_gfp,
 };
 
-/* A program with more policies than mainline defines the strong one. */
-__attribute__((weak)) const struct policy *const policy_registry[] = { NULL };
-
 /* Every hook once: composition, the conflict test and completeness follow from this list. */
 #define POLICY_HOOKS(X)                                                                            \
 	X(deferred) X(defer_failed) X(defer_reset) X(restart) X(free_resample) X(slow_gfp)         \
 	X(may_drop_nofragment) X(suitable) X(thp_gfp) X(khugepaged_gfp) X(slab_gfp) X(defaults)    \
-	X(parse_defrag)
+	X(parse_defrag) X(parse_enabled)
 
 const struct policy *policy_find(const char *name)
 {
-	/* Through a pointer the compiler cannot see through: the weak array may be replaced at link time. */
-	const struct policy *const *volatile list = policy_registry;
-
 	if (strcmp(name, policy_mainline.name) == 0)
 		return &policy_mainline;
-	for (const struct policy *const *p = list; *p; p++) {
+	for (const struct policy *const *p = policy_registry; *p; p++) {
 		if (strcmp((*p)->name, name) == 0)
 			return *p;
 	}

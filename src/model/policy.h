@@ -66,15 +66,16 @@ struct policy {
 	/* Changes defaults of a new machine (for example the defrag mode). Called by policy_defaults(), which a
 	 * backend calls after model_config_defaults() and before it applies the scenario's own. NULL ok. */
 	void (*defaults)(struct model_config *config);
-	/* Text of a write to transparent_hugepage/defrag; -EINVAL. NULL: the kernel's whole-word match. */
+	/* The bytes written to transparent_hugepage/defrag; -EINVAL. NULL: a whole-word match. */
 	int (*parse_defrag)(const char *text, size_t len, enum thp_defrag *out);
+	/* Those of a write to `enabled` that mainline refuses; -EINVAL. NULL: refused. */
+	int (*parse_enabled)(const char *text, size_t len, enum thp_enabled *out);
 };
 
 /* The complete table of an unpatched kernel: every mandatory hook filled. */
 extern const struct policy policy_mainline;
 
-/* Registered policies, NULL-terminated. The model itself has mainline only: the default is a weak symbol
- * in policy.c, empty, and a program with policies of its own defines the strong one. */
+/* All policies but mainline, NULL-terminated: src/policy/registry.c. */
 extern const struct policy *const policy_registry[];
 const struct policy *policy_find(const char *name);
 

@@ -263,18 +263,26 @@ static int size_order(const char *file)
 
 static int defrag_write(struct model *m, const char *value)
 {
-	size_t len = strlen(value);
 	int word;
 
-	if (m->policy->parse_defrag) {
-		if (len && value[len - 1] == '\n')
-			len--;
-		return m->policy->parse_defrag(value, len, &m->thp.defrag);
-	}
+	if (m->policy->parse_defrag)
+		return m->policy->parse_defrag(value, strlen(value), &m->thp.defrag);
 	word = word_find(defrag_words, value);
 	if (word < 0)
 		return word;
 	m->thp.defrag = (enum thp_defrag)word;
+	return 0;
+}
+
+static int enabled_write(struct model *m, const char *value)
+{
+	int word = word_find(enabled_words, value);
+
+	if (word < 0)
+		return m->policy->parse_enabled ? m->policy->parse_enabled(value, strlen(value),
+									    &m->thp.enabled)
+						: word;
+	m->thp.enabled = (enum thp_enabled)word;
 	return 0;
 }
 
@@ -285,10 +293,9 @@ static int thp_write(struct model *m, const char *file, const char *value)
 	if (strcmp(file, "defrag") == 0)
 		return defrag_write(m, value);
 	if (strcmp(file, "enabled") == 0) {
-		word = word_find(enabled_words, value);
+		word = enabled_write(m, value);
 		if (word < 0)
 			return word;
-		m->thp.enabled = (enum thp_enabled)word;
 	} else if (strcmp(file, "shmem_enabled") == 0) {
 		word = word_find(shmem_words, value);
 		if (word < 0)

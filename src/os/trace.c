@@ -92,7 +92,9 @@ static void take_line(struct trace_sum *s, const char *line, size_t length)
 	case COMPACTION_DEFERRED:
 	case COMPACTION_DEFER_COMPACTION:
 	case COMPACTION_DEFER_RESET:
-		if (e.defer_shift > s->defer_shift)
+		/* Where deferral is kept per mode, what asynchronous runs may do is not the
+		 * question. */
+		if (e.sync != 0 && e.defer_shift > s->defer_shift)
 			s->defer_shift = e.defer_shift;
 		break;
 	default:

@@ -73,7 +73,8 @@ const struct option option_table[] = {
 	 .fallback = "mainline",
 	 .flags = OPTION_FIXED,
 	 .offset = offsetof(struct plan, policy),
-	 .help = "The kernel change under test; `compactlab list policies` shows the names."},
+	 .help = "The kernel change under test; `compactlab list policies` shows the names. "
+		 "Several are joined by a plus sign."},
 	{.section = SECTION_VARIANT,
 	 .key = "kernel",
 	 .type = OPT_OVERRIDE,
