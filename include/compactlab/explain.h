@@ -40,6 +40,13 @@ int cl_explain_live(struct cl_explanation *e, unsigned seconds, struct cl_error 
 /* Conclude. -EINVAL when no evidence was found in anything that was added. */
 int cl_explain_finish(struct cl_explanation *e, struct cl_error *err);
 
+/*
+ * After cl_explain_finish(): try the remedies on the model, in the state that /proc/pagetypeinfo
+ * and /proc/zoneinfo of the evidence show; what comes of it is printed with the explanation. When
+ * the evidence does not suffice, that is printed, and 0 returned. Takes seconds.
+ */
+int cl_explain_what_if(struct cl_explanation *e, struct cl_error *err);
+
 /* After cl_explain_finish(): at least 1; 0 is the worst. */
 unsigned cl_explain_incidents(const struct cl_explanation *e);
 const char *cl_explain_class(const struct cl_explanation *e, unsigned i);   /* "C3" */

@@ -4,12 +4,24 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { OPTION_LIVE, OPTION_SECONDS, OPTION_JSON, OPTION_MARKDOWN, OPTION_RAW, OPTION_RULES };
+enum {
+	OPTION_LIVE,
+	OPTION_SECONDS,
+	OPTION_WHAT_IF,
+	OPTION_JSON,
+	OPTION_MARKDOWN,
+	OPTION_RAW,
+	OPTION_RULES
+};
 
 static const struct cli_option options[] = {
 	[OPTION_LIVE] = {"live", NULL, "read the running machine", NULL},
 	[OPTION_SECONDS] = {"seconds", "N",
 			    "with --live: measure rates over N seconds (default 10)", NULL},
+	[OPTION_WHAT_IF] = {"what-if", NULL,
+			    "try each remedy on the model, in the state that\npagetypeinfo and "
+			    "zoneinfo show",
+			    NULL},
 	[OPTION_JSON] = {"json", NULL, "print one JSON object", NULL},
 	[OPTION_MARKDOWN] = {"markdown", NULL, "print Markdown, for a ticket", NULL},
 	[OPTION_RAW] = {"raw", NULL, "quote lines of the input, which may name\nhosts and users",
@@ -19,7 +31,7 @@ static const struct cli_option options[] = {
 };
 
 struct request {
-	bool live, raw, rules;
+	bool live, raw, rules, what_if;
 	unsigned seconds;
 	enum cl_explain_format format;
 };
@@ -37,6 +49,9 @@ static int take(void *arg, unsigned option, const char *value)
 	case OPTION_SECONDS:
 		status = cli_number(&command_explain, "seconds", value, 1, 3600, &n);
 		r->seconds = (unsigned)n;
+		break;
+	case OPTION_WHAT_IF:
+		r->what_if = true;
 		break;
 	case OPTION_JSON:
 		r->format = CL_EXPLAIN_JSON;
@@ -62,7 +77,9 @@ static int add_all(struct cl_explanation *x, const struct request *r, int count,
 		code = cl_explain_add(x, path[i], err);
 	if (!code && r->live)
 		code = cl_explain_live(x, r->seconds, err);
-	return code ? code : cl_explain_finish(x, err);
+	if (!code)
+		code = cl_explain_finish(x, err);
+	return code || !r->what_if ? code : cl_explain_what_if(x, err);
 }
 
 static int explain(const struct command *c, int argc, char **argv)

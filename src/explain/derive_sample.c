@@ -402,7 +402,7 @@ void derive_sample(struct facts *f, const struct sample *s, unsigned page_kb)
 	type_facts(f, s, page);
 	extfrag_facts(f, s);
 	if (s->slab && s->slab->slab.count) {
-		const struct slab_cache *c = &s->slab->slab.cache[0];
+		const struct slabinfo_cache *c = &s->slab->slab.cache[0];
 
 		fact_text(f, FACT_TOP_SLAB, c->name, s->slab->file, c->line + s->slab->line);
 		fact_number(f, FACT_TOP_SLAB_BYTES, (double)c->bytes, s->slab->file,

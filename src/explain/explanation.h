@@ -3,6 +3,7 @@
 #define EXPLAIN_EXPLANATION_H
 /* The object behind compactlab/explain.h. */
 #include <compactlab/explain.h>
+#include "explain/prediction.h"
 #include "explain/verdict.h"
 
 #define INCIDENTS_MOST 32
@@ -14,6 +15,7 @@ struct cl_explanation {
 	struct incident *incident[INCIDENTS_MOST]; /* the worst first */
 	unsigned incidents_lost;
 	bool finished;
+	struct what_if what_if;
 };
 
 /* "name:12", or "" for what was derived from several lines. Returns buf. */

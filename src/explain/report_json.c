@@ -197,6 +197,39 @@ static json_t *incident(const struct cl_explanation *x, const struct incident *i
 	return o;
 }
 
+static json_t *what_if(const struct what_if *w)
+{
+	json_t *o = json_object(), *list = json_array(), *assumed = json_array();
+
+	if (w->missing[0]) {
+		json_object_set_new(o, "missing", text(w->missing));
+		json_decref(list);
+		json_decref(assumed);
+		return o;
+	}
+	json_object_set_new(o, "kernel", text(w->kernel));
+	json_object_set_new(o, "request", text(w->request));
+	json_object_set_new(o, "scale", json_integer(w->scale));
+	for (unsigned k = 0; k < w->predictions; k++) {
+		const struct prediction *p = &w->prediction[k];
+
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:s, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I, s:I}", "id",
+				  p->id, "what", p->what, "free_blocks_before",
+				  (json_int_t)p->before, "free_blocks_after", (json_int_t)p->after,
+				  "asked", (int)p->asked, "served", (int)p->got, "remedy_ns",
+				  (json_int_t)p->remedy_ns, "request_ns", (json_int_t)p->request_ns,
+				  "longest_ns", (json_int_t)p->longest_ns, "pages_moved",
+				  (json_int_t)p->moved, "pages_dropped", (json_int_t)p->dropped));
+	}
+	for (unsigned k = 0; k < w->assumptions; k++)
+		json_array_append_new(assumed, text(w->assumption[k]));
+	json_object_set_new(o, "predictions", list);
+	json_object_set_new(o, "assumed", assumed);
+	return o;
+}
+
 /*
  * The worst incident is the object itself, so that a reader who wants one answer finds
  * it in the same place always; "incidents" holds all of them when there are several.
@@ -224,6 +257,8 @@ int report_json(FILE *to, const struct cl_explanation *x)
 			json_array_append_new(list, incident(x, x->incident[k]));
 		json_object_set_new(top, "incidents", list);
 	}
+	if (x->what_if.asked)
+		json_object_set_new(top, "what_if", what_if(&x->what_if));
 	r = json_dumpf(top, to, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 	json_decref(top);
 	if (r || fputc('\n', to) == EOF)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain/explanation.h"
+#include "util/util.h"
 #include <errno.h>
 #include <string.h>
 
@@ -74,6 +75,41 @@ static void remedies(FILE *to, const struct incident *i)
 	}
 }
 
+static void what_if(FILE *to, const struct what_if *w)
+{
+	char waited[24], longest[24], cost[24];
+
+	if (!w->asked)
+		return;
+	fputs("\n**What if** (predicted by the model)\n\n", to);
+	if (w->missing[0]) {
+		fprintf(to, "Not possible: %s.\n", w->missing);
+		return;
+	}
+	fputs("Each on a machine of its own in the state that was given, then ", to);
+	escaped(to, w->request);
+	fputs(".\n\n| remedy | free 2 MiB blocks | served | in all | longest | remedy takes | "
+	      "taken from caches |\n|---|---|---|---|---|---|---|\n",
+	      to);
+	for (unsigned k = 0; k < w->predictions; k++) {
+		const struct prediction *p = &w->prediction[k];
+
+		fprintf(to, "| %s | %llu -> %llu | %u of %u | %s | %s | %s | %llu MiB |\n", p->what,
+			(unsigned long long)p->before, (unsigned long long)p->after, p->got,
+			p->asked, duration_print((double)p->request_ns, waited, sizeof(waited)),
+			duration_print((double)p->longest_ns, longest, sizeof(longest)),
+			p->remedy_ns ? duration_print((double)p->remedy_ns, cost, sizeof(cost))
+				     : "-",
+			(unsigned long long)p->dropped / 256);
+	}
+	fputs("\nAssumed:\n\n", to);
+	for (unsigned k = 0; k < w->assumptions; k++) {
+		fputs("- ", to);
+		escaped(to, w->assumption[k]);
+		fputc('\n', to);
+	}
+}
+
 int report_markdown(FILE *to, const struct cl_explanation *x)
 {
 	const struct evidence *e = &x->evidence;
@@ -95,6 +131,7 @@ int report_markdown(FILE *to, const struct cl_explanation *x)
 		zones(to, i);
 		remedies(to, i);
 	}
+	what_if(to, &x->what_if);
 	if (e->left_outs)
 		fputs("\n**Left out**\n\n", to);
 	for (unsigned k = 0; k < e->left_outs; k++) {

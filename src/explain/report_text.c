@@ -209,6 +209,50 @@ static void print_incident(const struct page *p, const struct cl_explanation *x,
 	print_facts(p, x, i);
 }
 
+/* ---- predictions ---------------------------------------------------------------------- */
+
+static void print_prediction(const struct page *p, const struct prediction *r)
+{
+	char served[24], waited[24], longest[24], cost[24] = "-";
+
+	snprintf(served, sizeof(served), "%u of %u", r->got, r->asked);
+	duration_print((double)r->request_ns, waited, sizeof(waited));
+	duration_print((double)r->longest_ns, longest, sizeof(longest));
+	if (r->remedy_ns)
+		duration_print((double)r->remedy_ns, cost, sizeof(cost));
+	fprintf(p->to, "  %-25s %7llu %8s %8s %8s %7llu %8s\n", r->what,
+		(unsigned long long)r->after, cost, waited, longest,
+		(unsigned long long)r->dropped / 256, served);
+}
+
+static void print_what_if(const struct page *p, const struct what_if *w)
+{
+	char line[512];
+
+	if (!w->asked)
+		return;
+	head(p, "What if (predicted by the model)");
+	if (w->missing[0]) {
+		snprintf(line, sizeof(line), "Not possible: %s.", w->missing);
+		fill(p, "  ", 4, line);
+		return;
+	}
+	snprintf(line, sizeof(line),
+		 "Each on a machine of its own in the state that was given (%llu free blocks of 2 "
+		 "MiB), then %s:",
+		 (unsigned long long)w->blocks_before, w->request);
+	fill(p, "  ", 2, line);
+	fprintf(p->to, "  %-25s %7s %8s %8s %8s %7s\n", "", "free", "remedy", "requests", "the",
+		"MiB");
+	fprintf(p->to, "  %-25s %7s %8s %8s %8s %7s %8s\n", "remedy", "2M then", "takes", "take",
+		"longest", "dropped", "served");
+	for (unsigned k = 0; k < w->predictions; k++)
+		print_prediction(p, &w->prediction[k]);
+	fputs("  Assumed:\n", p->to);
+	for (unsigned k = 0; k < w->assumptions; k++)
+		fill(p, "  - ", 4, w->assumption[k]);
+}
+
 int report_text(FILE *to, const struct cl_explanation *x, unsigned width, bool colour)
 {
 	struct page p = {to, width, colour};
@@ -217,6 +261,7 @@ int report_text(FILE *to, const struct cl_explanation *x, unsigned width, bool c
 
 	for (unsigned k = 0; k < x->incidents; k++)
 		print_incident(&p, x, k);
+	print_what_if(&p, &x->what_if);
 	if (e->left_outs)
 		head(&p, "Left out");
 	for (unsigned k = 0; k < e->left_outs; k++) {

@@ -16,6 +16,7 @@
 #include "model/owner.h"
 #include "model/pcp.h"
 #include "model/pin.h"
+#include "model/slab.h"
 
 #define LAYOUT_MARK 0x6c61796f7574ull /* region.inode of the regions made here */
 
@@ -193,6 +194,13 @@ int layout_put(struct model *m, pfn_t pfn, unsigned order, enum page_kind kind, 
 		m->config.lru_batches = batches;
 	}
 	return 0;
+}
+
+int layout_put_slab(struct model *m, pfn_t pfn, unsigned order, int cache)
+{
+	int err = layout_carve(m, pfn, order);
+
+	return err ? err : slab_adopt(m, cache, pfn, order);
 }
 
 int layout_put_unused(struct model *m, pfn_t pfn, enum page_kind kind)

@@ -19,6 +19,9 @@ void layout_begin(struct model *m);
  * order is 9. */
 int layout_put(struct model *m, pfn_t pfn, unsigned order, enum page_kind kind, uint8_t flags,
 	       region_id region) MUST_USE;
+/* A chunk of a known cache's objects, all of which a shrinker can free (PG_SLAB of layout_put()
+ * belongs to no cache and stays). `order` is the cache's own or its smallest. */
+int layout_put_slab(struct model *m, pfn_t pfn, unsigned order, int cache) MUST_USE;
 /* A page that is none (PG_HOLE) or that boot kept (PG_RESERVED). */
 int layout_put_unused(struct model *m, pfn_t pfn, enum page_kind kind) MUST_USE;
 /* A chunk on the pcp list of a CPU. */

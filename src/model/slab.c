@@ -190,6 +190,26 @@ uint64_t slab_alloc(struct model *m, int cache, gfp_t gfp, uint64_t n)
 	return done;
 }
 
+int slab_adopt(struct model *m, int cache, pfn_t head, unsigned order)
+{
+	struct slab_cache *c = &m->slab[cache];
+	uint32_t objects;
+	slot_t slot;
+
+	must(cache >= 0 && (uint32_t)cache < m->nr_slab_caches);
+	if (!slab_has_region(m, c))
+		return -ENOSPC;
+	slot = owner_next_slot(m, owner_region(m, c->region));
+	if (slot.v == 0)
+		return -ENOSPC;
+	owner_attach(m, head, order, PG_SLAB, slot, false);
+	objects = slab_capacity(m, c, head);
+	m->map.flag[head] = (uint8_t)objects;
+	c->live += objects;
+	c->freeable += objects;
+	return 0;
+}
+
 /* ---- freeing ------------------------------------------------------------------------------ */
 
 /* The oldest slab that is still there; PFN_NONE if the cache is empty. */

@@ -25,6 +25,9 @@ int slab_init(struct model *m) MUST_USE;
 uint64_t slab_alloc(struct model *m, int cache, gfp_t gfp, uint64_t n);
 /* Frees the n oldest objects; empty slabs go back to the allocator. Pages freed. */
 uint64_t slab_free_oldest(struct model *m, int cache, uint64_t n);
+/* A held chunk becomes a slab of the cache, full of objects that nobody uses: for layouts.
+ * 0, -ENOSPC. */
+int slab_adopt(struct model *m, int cache, pfn_t head, unsigned order) MUST_USE;
 /* Mirrors shrink_slab() for one node at one priority: pages freed. */
 uint64_t slab_shrink(struct model *m, struct scan_control *sc, struct node *n);
 /* Mirrors the high-order attempt's gfp of SLUB; the hook is policy->slab_gfp. */

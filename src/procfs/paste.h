@@ -75,7 +75,7 @@ int fragmentation_index(const uint64_t *free, unsigned orders, unsigned order);
 
 /* ---- slab caches -------------------------------------------------------------------- */
 
-struct slab_cache {
+struct slabinfo_cache {
 	char *name;
 	uint64_t bytes; /* objects times object size */
 	int line;
@@ -83,7 +83,7 @@ struct slab_cache {
 
 struct slabinfo {
 	unsigned count;
-	struct slab_cache *cache; /* largest first */
+	struct slabinfo_cache *cache; /* largest first */
 	unsigned skipped;
 };
 

@@ -42,7 +42,7 @@ static bool top_row(struct span s, struct span *name, uint64_t *bytes)
 
 static int by_size(const void *a, const void *b)
 {
-	const struct slab_cache *x = a, *y = b;
+	const struct slabinfo_cache *x = a, *y = b;
 
 	return (x->bytes < y->bytes) - (x->bytes > y->bytes);
 }
@@ -55,7 +55,7 @@ int slabinfo_parse(const char *text, size_t length, struct slabinfo *out, struct
 
 	memset(out, 0, sizeof(*out));
 	while (span_line(&rest, &line)) {
-		struct slab_cache *more;
+		struct slabinfo_cache *more;
 
 		number++;
 		span_trim(&line);
@@ -69,7 +69,7 @@ int slabinfo_parse(const char *text, size_t length, struct slabinfo *out, struct
 		if (more) {
 			out->cache = more;
 			more += out->count;
-			*more = (struct slab_cache){span_copy(name), bytes, number};
+			*more = (struct slabinfo_cache){span_copy(name), bytes, number};
 			if (more->name) {
 				out->count++;
 				continue;

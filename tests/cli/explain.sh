@@ -13,6 +13,8 @@ echo "dear all, memory is full" >letter && t explain letter
 t explain letter empty
 t explain --seconds 0 --live
 t explain --jsn letter
+t explain --what-if "$CASES/c8-guest-pinned/evidence" | sed -n '/^What if/,/^  nothing/p'
+t explain --what-if "$CASES/c9-pool/evidence" | grep -A 4 '^What if'
 t explain --rules | sed -n 1,6p
 t collect
 : >there.tar && t collect there.tar
