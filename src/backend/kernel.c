@@ -76,6 +76,15 @@ static void find_one(const char *directory, const char *pattern, char *out, size
 	free(all);
 }
 
+static bool is_there(const char *directory, const char *file)
+{
+	char *path = format("%s/%s", directory, file);
+	bool there = path && access(path, F_OK) == 0;
+
+	free(path);
+	return there;
+}
+
 int kernel_cache_open(const char *directory, const char *name, struct cl_kernel *out,
 		      struct cl_error *err)
 {
@@ -90,6 +99,7 @@ int kernel_cache_open(const char *directory, const char *name, struct cl_kernel 
 		find_one(directory, modules[i], out->modules, sizeof(out->modules));
 	if (!out->path[0])
 		return cl_error(err, -ENOENT, "no kernel image in %s", directory);
+	out->built = is_there(directory, KERNEL_KEY);
 	return image_release(out->path, out->release, sizeof(out->release), err);
 }
 
@@ -129,8 +139,13 @@ static int cache_list(struct cl_kernel_entry **out, unsigned *count)
 	return 0;
 }
 
+/* NULL and a version mean a kernel as released, not one that somebody has changed. */
 static bool kernel_is(const struct cl_kernel *k, const char *wanted)
 {
+	if (!wanted)
+		return !k->built;
+	if (k->built)
+		return !strcmp(k->name, wanted) || !strcmp(k->release, wanted);
 	return !strcmp(k->name, wanted) || release_matches(k->release, wanted);
 }
 
@@ -188,7 +203,7 @@ int cl_kernel_find(const char *name, struct cl_kernel *out, struct cl_error *err
 	if (cache_list(&all, &count) < 0)
 		return cl_error(err, -ENOMEM, "out of memory");
 	for (unsigned i = 0; i < count && !found; i++)
-		if (!name || kernel_is(&all[i].kernel, name)) {
+		if (kernel_is(&all[i].kernel, name)) {
 			*out = all[i].kernel;
 			found = true;
 		}

@@ -16,6 +16,7 @@
 /* One download: everything happens below the cache directory, under its lock. */
 struct fetch {
 	const char *name;                   /* as the user typed it */
+	const char *command;                /* that it was typed to */
 	const struct kernel_source *source; /* NULL: look in every suite known */
 	FILE *log;
 	char *apt;     /* private state of apt */
@@ -76,8 +77,8 @@ static int tool(const struct fetch *f, const char *const argv[], const char *doi
 			cl_error(err, r, "cannot start %s: %s", argv[0], strerror(-r));
 		else
 			cl_error(err, -EIO, "%s failed: %s", doing, why);
-		r = cl_error_hint(err, r < 0 ? r : -EIO, "retry with `compactlab kernel fetch %s`",
-				  f->name);
+		r = cl_error_hint(err, r < 0 ? r : -EIO, "retry with `compactlab kernel %s %s`",
+				  f->command, f->name);
 	}
 	free(errors);
 	if (out && !r)
@@ -335,6 +336,30 @@ static int publish(struct fetch *f, struct cl_kernel *out, struct cl_error *err)
 	return r;
 }
 
+/* The package lists of the suites in question, new; *names may be NULL. */
+static int fetch_lists(struct fetch *f, char **names, struct cl_error *err)
+{
+	int r;
+
+	remove_leftovers(f);
+	r = write_configuration(f, err);
+	if (!r)
+		r = write_sources(f, err);
+	if (r)
+		return r;
+	say(f, "reading package lists of Debian %s", f->source ? f->source->suite : "suites");
+	return package_names(f, names, err);
+}
+
+static int fetch_package(struct fetch *f, const char *package, struct cl_error *err)
+{
+	f->unpack = format("%s/.unpack-XXXXXX", f->kernels);
+	if (!f->unpack || !mkdtemp(f->unpack))
+		return cl_error(err, -errno, "cannot make a directory in %s: %s", f->kernels,
+				strerror(errno));
+	return unpack(f, package, err);
+}
+
 static int fetch_run(struct fetch *f, struct cl_kernel *out, struct cl_error *err)
 {
 	char *names = NULL, package[200];
@@ -345,26 +370,13 @@ static int fetch_run(struct fetch *f, struct cl_kernel *out, struct cl_error *er
 	/* Another run may have fetched it while we waited for the lock. */
 	if (cl_kernel_find(f->name, out, NULL) == 0)
 		return 0;
-	remove_leftovers(f);
-	r = write_configuration(f, err);
-	if (!r)
-		r = write_sources(f, err);
-	if (!r) {
-		say(f, "reading package lists of Debian %s",
-		    f->source ? f->source->suite : "suites");
-		r = package_names(f, &names, err);
-	}
+	r = fetch_lists(f, &names, err);
 	if (!r && apt_choose(names, f->name, f->source ? f->source->preferred : NULL, package,
 			     sizeof(package)) < 0)
 		r = unknown(f, names, err);
 	free(names);
-	if (r)
-		return r;
-	f->unpack = format("%s/.unpack-XXXXXX", f->kernels);
-	if (!f->unpack || !mkdtemp(f->unpack))
-		return cl_error(err, -errno, "cannot make a directory in %s: %s", f->kernels,
-				strerror(errno));
-	r = unpack(f, package, err);
+	if (!r)
+		r = fetch_package(f, package, err);
 	if (!r)
 		r = publish(f, out, err);
 	if (!r)
@@ -372,9 +384,18 @@ static int fetch_run(struct fetch *f, struct cl_kernel *out, struct cl_error *er
 	return r;
 }
 
+/* What a name belongs to; NULL: it may be in any suite. */
+static const struct kernel_source *source_of(const char *name)
+{
+	for (const struct kernel_source *s = kernel_sources; s->name; s++)
+		if (release_matches(name, s->name))
+			return s;
+	return NULL;
+}
+
 int cl_kernel_fetch(const char *name, FILE *log, struct cl_kernel *out, struct cl_error *err)
 {
-	struct fetch f = {.name = name, .log = log, .lock = -1};
+	struct fetch f = {.name = name, .command = "fetch", .log = log, .lock = -1};
 	int r;
 
 	if (!isdigit((unsigned char)name[0]) || strchr(name, '/') || strchr(name, ' ') ||
@@ -388,10 +409,85 @@ int cl_kernel_fetch(const char *name, FILE *log, struct cl_kernel *out, struct c
 	r = have_tools(err);
 	if (r)
 		return r;
-	for (const struct kernel_source *s = kernel_sources; s->name; s++)
-		if (release_matches(name, s->name))
-			f.source = s;
+	f.source = source_of(name);
 	r = fetch_run(&f, out, err);
 	fetch_close(&f);
+	return r;
+}
+
+/* ---- sources ------------------------------------------------------------------------ */
+
+static bool has_line(const char *text, const char *line)
+{
+	size_t n = strlen(line);
+
+	for (const char *p = text; (p = strstr(p, line)); p += n)
+		if ((p == text || p[-1] == '\n') && (p[n] == '\n' || p[n] == '\0'))
+			return true;
+	return false;
+}
+
+/* "7.3.4" -> "7.3": Debian names the package of the sources by the series. */
+static void series_of(const char *version, char *series, size_t size)
+{
+	size_t n = strcspn(version, ".");
+
+	n += version[n] ? 1 + strcspn(version + n + 1, ".") : 0;
+	snprintf(series, size, "%.*s", (int)n, version);
+}
+
+static int fetch_source(struct fetch *f, const char *series, const char *place,
+			struct cl_error *err)
+{
+	char *package = format("linux-source-%s", series), *from = NULL, *names = NULL;
+	int r = package ? fetch_open(f, err) : cl_error(err, -ENOMEM, "out of memory");
+
+	if (!r && access(place, R_OK) < 0) {
+		r = fetch_lists(f, &names, err);
+		if (!r && !has_line(names, package)) {
+			cl_error(err, -EINVAL, "Debian has no package %s in the suites looked at",
+				 package);
+			r = cl_error_hint(err, -EINVAL, "give sources of your own with --source");
+		}
+		if (!r)
+			r = fetch_package(f, package, err);
+		if (!r) {
+			from = format("%s/usr/src/%s.tar.xz", f->unpack, package);
+			if (!from || rename(from, place) < 0)
+				r = cl_error(err, -EIO, "%s holds no %s.tar.xz", package, package);
+		}
+	}
+	free(from);
+	free(names);
+	free(package);
+	return r;
+}
+
+int kernel_fetch_source(const char *version, FILE *log, char **tarball, struct cl_error *err)
+{
+	struct fetch f = {.name = version, .command = "build", .log = log, .lock = -1};
+	char series[32], *directory;
+	int r = have_tools(err);
+
+	*tarball = NULL;
+	if (r)
+		return r;
+	series_of(version, series, sizeof(series));
+	directory = kernel_cache_directory("sources", err);
+	if (!directory)
+		return -EIO;
+	*tarball = format("%s/linux-source-%s.tar.xz", directory, series);
+	free(directory);
+	if (!*tarball)
+		return cl_error(err, -ENOMEM, "out of memory");
+	f.source = source_of(version);
+	if (access(*tarball, R_OK) < 0) {
+		r = fetch_source(&f, series, *tarball, err);
+		fetch_close(&f);
+	}
+	if (r) {
+		free(*tarball);
+		*tarball = NULL;
+	}
 	return r;
 }

@@ -93,7 +93,7 @@ int cli_list_kernels(void)
 	if (r)
 		return cli_fail(r, &err);
 	for (unsigned i = 0; i < count; i++)
-		printf("%-8s  %-32s  %s\n", entry[i].kernel.name,
+		printf("%-14s  %-32s  %s\n", entry[i].kernel.name,
 		       entry[i].cached ? entry[i].kernel.release : "-",
 		       entry[i].cached ? entry[i].kernel.path : "not fetched");
 	free(entry);
