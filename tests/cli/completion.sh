@@ -31,5 +31,6 @@ c compare --
 c list ''
 c list s
 c kernel ''
+c kernel build --n
 c help k
 c nonsense ''

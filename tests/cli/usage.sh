@@ -27,6 +27,15 @@ t kernel fetsh 7.3
 t kernel fetch
 t kernel list 7.3
 t kernel path a b
+t kernel list --debug
+t kernel build 7.3 --source linux
+t kernel build latest
+t kernel build --jobs 0
+t kernel build --name 'a b'
+t kernel build --source nowhere
+mkdir home
+t kernel build --source home
+t kernel build 7.3 7.4
 t compare
 t run
 t run a b

@@ -78,6 +78,28 @@ static void names_versions_and_releases_are_found(void **state)
 	assert_string_equal(k.modules, "");
 }
 
+static void one_that_was_built_is_found_by_its_own_name_only(void **state)
+{
+	struct cl_kernel k;
+
+	(void)state;
+	make_three();
+	make("7.3-policies", "boot/vmlinuz-7.3.4-policies", "7.3.4-policies");
+	make("7.3-policies", "built-from", "");
+	make("linux", "boot/vmlinuz-7.11.0", "7.11.0");
+	make("linux", "built-from", "");
+	assert_int_equal(cl_kernel_find("7.3-policies", &k, NULL), 0);
+	assert_string_equal(k.release, "7.3.4-policies");
+	assert_int_equal(cl_kernel_find("7.3.4-policies", &k, NULL), 0);
+	assert_true(k.built);
+	assert_int_equal(cl_kernel_find("7.3", &k, NULL), 0);
+	assert_string_equal(k.release, "7.3.4+deb13-cloud-amd64");
+	assert_false(k.built);
+	assert_int_equal(cl_kernel_find(NULL, &k, NULL), 0);
+	assert_string_equal(k.release, "7.10.0-rc1");
+	assert_int_equal(cl_kernel_find("7.11", &k, NULL), -EOPNOTSUPP);
+}
+
 static void missing_image_names_the_command_that_gets_it(void **state)
 {
 	struct cl_error err;
@@ -193,6 +215,7 @@ int main(void)
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		CASE(names_versions_and_releases_are_found),
+		CASE(one_that_was_built_is_found_by_its_own_name_only),
 		CASE(missing_image_names_the_command_that_gets_it),
 		CASE(path_is_taken_as_it_is),
 		CASE(unfinished_and_foreign_directories_are_passed_over),
