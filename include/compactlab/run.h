@@ -37,6 +37,11 @@ struct cl_run_options {
 	unsigned jobs;         /* runs at the same time; 0: as many as the backend finds right */
 	const char *keep_logs; /* directory that receives console logs of guests, or NULL */
 	/*
+	 * File that receives the kernel's compaction tracepoints as text, or NULL. For one run
+	 * only, on the model or the host: -EINVAL otherwise.
+	 */
+	const char *trace;
+	/*
 	 * Called on the thread that called cl_run(), as are the others below; `arg` is
 	 * handed through. Besides at every event it is called about four times a second
 	 * with the latest one, so that a caller can show time passing. May be NULL.

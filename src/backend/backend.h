@@ -17,6 +17,7 @@ struct backend_run {
 	const struct cl_scenario *scenario; /* for backends that ship it elsewhere */
 	const char *kernel;                 /* guest: image wanted, or NULL */
 	const char *keep_logs;              /* directory for console logs, or NULL */
+	FILE *trace;                        /* gets the compaction tracepoints as text, or NULL */
 	/* Called when a step starts; any thread. May be NULL. */
 	void (*step)(void *arg, const char *step);
 	/* True once the run should be given up: return -EINTR soon. Any thread. May be NULL. */
@@ -26,6 +27,7 @@ struct backend_run {
 
 struct backend {
 	const char *name;
+	bool traces; /* can write to backend_run.trace */
 	/*
 	 * Can this backend run this plan here? 0, or -EOPNOTSUPP and what is missing
 	 * and how to get it. Cheap; changes nothing.

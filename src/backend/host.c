@@ -15,6 +15,7 @@ static struct os_run host_os_run(const struct backend_run *run)
 			       .step = run->step,
 			       .stopped = run->stopped,
 			       .arg = run->arg,
+			       .trace = run->trace,
 			       .guard = true};
 }
 
@@ -74,7 +75,5 @@ static unsigned host_jobs(const struct backend_run *run)
 	return 1;
 }
 
-const struct backend backend_host = {.name = "host",
-				     .probe = host_probe,
-				     .run = host_run,
-				     .jobs = host_jobs};
+const struct backend backend_host = {
+	.name = "host", .probe = host_probe, .traces = true, .run = host_run, .jobs = host_jobs};

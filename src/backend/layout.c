@@ -33,6 +33,7 @@ struct backend_run layout_run(const struct layout *l, const struct job *j)
 		.scenario = l->scenario,
 		.kernel = j->kernel,
 		.keep_logs = l->options->keep_logs,
+		.trace = l->trace,
 	};
 }
 

@@ -30,6 +30,7 @@ struct layout {
 	char **kernel; /* as asked for; one NULL when none was */
 	unsigned jobs;
 	struct job *job;
+	FILE *trace; /* the runner's, or NULL */
 };
 
 /* -EINVAL for an unknown variant or a wrong value; nothing was probed yet. */

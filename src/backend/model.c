@@ -123,5 +123,6 @@ static int model_run_plan(const struct backend_run *run, json_t **record, struct
 
 const struct backend backend_model = {.name = "model",
 				      .probe = model_probe,
+				      .traces = true,
 				      .run = model_run_plan,
 				      .jobs = model_jobs};

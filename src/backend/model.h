@@ -33,6 +33,7 @@ struct account {
 	bool task_runs, daemon_runs[MAX_NODES];
 	uint64_t task_ns, daemon_ns;
 	int defer_shift; /* -1: no event */
+	FILE *trace;     /* gets every event as text; may be NULL */
 };
 
 struct model_exec {
@@ -86,8 +87,7 @@ int model_step(struct model_exec *x, unsigned i, struct cl_error *err);
 /* The counters around an operation. */
 void model_span_open(struct model_exec *x, struct model_effect *e);
 void model_span_close(struct model_exec *x, struct model_effect *e);
-void model_note(struct model_exec *x, const char *text);
-/* Listens for the events that a record needs. */
+/* Listens for the events that a record needs, and writes those that run->trace asks for. */
 void model_account_start(struct model_exec *x);
 /* Can this file of the kernel be read from the model? */
 bool model_file_known(const char *file);

@@ -9,17 +9,6 @@
 #include "model/trace.h"
 #include "util/util.h"
 
-void model_note(struct model_exec *x, const char *text)
-{
-	size_t i;
-	json_t *note;
-
-	json_array_foreach(x->notes, i, note)
-		if (!strcmp(json_string_value(note), text))
-			return;
-	json_array_append_new(x->notes, json_string(text));
-}
-
 /* ---- the account of compaction -------------------------------------------------------------- */
 
 static void account_event(void *ctx, const struct trace_event *ev)
@@ -28,6 +17,8 @@ static void account_event(void *ctx, const struct trace_event *ev)
 	bool daemon = a->m->ctx.flags & CTX_KTHREAD;
 	unsigned node = a->m->ctx.node.v;
 
+	if (a->trace)
+		trace_print(a->trace, ev);
 	switch (ev->id) {
 	case TRACE_COMPACT_BEGIN:
 		*(daemon ? &a->daemon_runs[node] : &a->task_runs) = true;
@@ -40,21 +31,32 @@ static void account_event(void *ctx, const struct trace_event *ev)
 			a->task_ns += ev->time - a->task_begin;
 		*(daemon ? &a->daemon_runs[node] : &a->task_runs) = false;
 		break;
-	default:
+	case TRACE_DEFERRED:
+	case TRACE_DEFER_COMPACTION:
+	case TRACE_DEFER_RESET:
 		/* Where deferral is kept per mode, what asynchronous runs may do is not the
 		 * question. */
 		if (ev->defer_set != 1 + DEFER_ASYNC && (int)ev->defer_shift > a->defer_shift)
 			a->defer_shift = (int)ev->defer_shift;
+		break;
+	default:
+		break;
 	}
 }
 
 void model_account_start(struct model_exec *x)
 {
+	uint32_t mask = 1u << TRACE_COMPACT_BEGIN | 1u << TRACE_COMPACT_END | 1u << TRACE_DEFERRED |
+			1u << TRACE_DEFER_COMPACTION | 1u << TRACE_DEFER_RESET;
+
 	x->account.m = x->m;
+	x->account.trace = x->run->trace;
+	if (x->account.trace) {
+		mask = TRACE_COMPACTION;
+		fputs(trace_header, x->account.trace);
+	}
 	model_trace(x->m, account_event, &x->account);
-	model_trace_only(x->m, 1u << TRACE_COMPACT_BEGIN | 1u << TRACE_COMPACT_END |
-				       1u << TRACE_DEFERRED | 1u << TRACE_DEFER_COMPACTION |
-				       1u << TRACE_DEFER_RESET);
+	model_trace_only(x->m, mask);
 }
 
 /* ---- snapshots ---------------------------------------------------------------------------- */

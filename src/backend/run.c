@@ -91,14 +91,48 @@ static int collect(struct layout *l, struct cl_results *r, struct cl_error *err)
 	return 0;
 }
 
+/* A trace is of one machine, so it can be of one run only. */
+static int open_trace(struct layout *l, struct cl_error *err)
+{
+	const char *path = l->options->trace;
+
+	if (!path)
+		return 0;
+	if (!l->backend->traces) {
+		cl_error(err, -EINVAL, "the %s backend writes no trace", l->backend->name);
+		return cl_error_hint(err, -EINVAL, "use --on model, or --on host as root");
+	}
+	if (l->jobs > 1) {
+		cl_error(err, -EINVAL, "a trace is of one run, and there are %u", l->jobs);
+		return cl_error_hint(err, -EINVAL,
+				     "choose one with --variant, --kernel and --repeat 1");
+	}
+	l->trace = fopen(path, "we");
+	return l->trace
+		       ? 0
+		       : cl_error_at(err, -EINVAL, path, 0, "cannot write it: %s", strerror(errno));
+}
+
+static int close_trace(struct layout *l, int r, struct cl_error *err)
+{
+	bool bad = l->trace && ferror(l->trace);
+
+	if (!l->trace || (!fclose(l->trace) && !bad) || r)
+		return r;
+	return cl_error_at(err, -EIO, l->options->trace, 0,
+			   "not all of the trace could be written");
+}
+
 static int run_layout(struct layout *l, struct cl_results *results, struct cl_error *err)
 {
 	struct cl_error collecting;
 	int r = layout_probe(l, results, err), e;
 
+	if (!r)
+		r = open_trace(l, err);
 	if (r)
 		return r;
-	r = pool_run(l, err);
+	r = close_trace(l, pool_run(l, err), err);
 	e = collect(l, results, &collecting);
 	if (!r && e) {
 		r = e;

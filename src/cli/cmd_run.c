@@ -26,6 +26,7 @@ enum {
 	OPTION_JSON,
 	OPTION_ALL,
 	OPTION_KEEP_LOGS,
+	OPTION_TRACE,
 	OPTION_DRY_RUN,
 	OPTION_QUIET,
 };
@@ -51,6 +52,10 @@ static const struct cli_option options[] = {
 			 "@file"},
 	[OPTION_ALL] = {"all", NULL, "show every counter that moved, in every step", NULL},
 	[OPTION_KEEP_LOGS] = {"keep-logs", "DIR", "guest: keep the console logs in DIR", "@file"},
+	[OPTION_TRACE] = {"trace", "FILE",
+			  "model, host: write the compaction tracepoints of one run to FILE, in\n"
+			  "the text form of tracefs",
+			  "@file"},
 	[OPTION_DRY_RUN] = {"dry-run", NULL, "check the scenario and say what would be done", NULL},
 	[OPTION_QUIET] = {"quiet", NULL, "no progress and no tables; checks only when one fails",
 			  NULL},
@@ -181,6 +186,9 @@ static int take(void *arg, unsigned option, const char *value)
 		break;
 	case OPTION_KEEP_LOGS:
 		r->run.keep_logs = value;
+		break;
+	case OPTION_TRACE:
+		r->run.trace = value;
 		break;
 	case OPTION_DRY_RUN:
 		r->dry_run = true;

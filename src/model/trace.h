@@ -90,6 +90,9 @@ struct trace_event {
 	int isolated;
 };
 
+/* The events of the group "compaction", as a mask for model_trace_only(). */
+#define TRACE_COMPACTION ((2u << TRACE_WAKEUP_KCOMPACTD) - 1)
+
 void trace_emit(struct model *m, struct trace_event *ev);
 /* One line without newline, as in the kernel's trace file; bytes written. */
 size_t trace_format(const struct trace_event *ev, char *buf, size_t size);

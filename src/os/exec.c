@@ -193,8 +193,11 @@ static int run_all(struct exec *x, int trace_fd, struct cl_error *err)
 
 	if (r)
 		return r;
-	if (trace_open(trace_fd, x->dog, &x->trace, why, sizeof(why)))
+	if (trace_open(trace_fd, x->dog, x->run->trace, &x->trace, why, sizeof(why))) {
+		if (x->run->trace)
+			return cl_error(err, -EOPNOTSUPP, "%s", why);
 		exec_note(x, why);
+	}
 	r = settings_apply(x->dog, &p->machine.settings, p->file, NULL, err);
 	for (unsigned i = 0; i < p->steps && !r; i++) {
 		if (x->run->step)

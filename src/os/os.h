@@ -15,6 +15,7 @@
  */
 #include <compactlab/error.h>
 #include <jansson.h>
+#include <stdio.h>
 #include "scenario/plan.h"
 
 struct os_run {
@@ -22,7 +23,8 @@ struct os_run {
 	void (*step)(void *arg, const char *step); /* a step starts; may be NULL */
 	bool (*stopped)(void *arg); /* asked often; true: give up with -EINTR; may be NULL */
 	void *arg;
-	bool guard; /* host: watch MemAvailable and memory pressure, stop before others suffer */
+	FILE *trace; /* gets the events of the group "compaction" as text; may be NULL */
+	bool guard;  /* host: watch MemAvailable and memory pressure, stop before others suffer */
 };
 
 /* Can the steps run here? Root, the files the plan's settings name, enough memory. */

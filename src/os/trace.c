@@ -141,6 +141,7 @@ struct trace {
 	int pipe;
 	char name[64];
 	uint64_t lost; /* in all buffers, at the start of the step */
+	FILE *copy;    /* of all that was read; may be NULL */
 	struct trace_sum sum;
 };
 
@@ -193,10 +194,42 @@ static uint64_t buffer_kb(void)
 	return kb > 8192 ? 8192 : kb < 128 ? 128 : kb;
 }
 
-static int instance_set_up(struct trace *t)
+/* The comment lines at the top of the trace file, which the pipe does not have. */
+static void copy_header(struct trace *t)
+{
+	char path[256], line[1024];
+	int fd;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "instances/%s/trace", t->name);
+	fd = openat(t->root, path, O_RDONLY | O_CLOEXEC);
+	in = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!in)
+		return;
+	while (fgets(line, sizeof(line), in) && *line == '#')
+		fputs(line, t->copy);
+	fclose(in);
+}
+
+static int enable_events(struct trace *t)
 {
 	static const char *const events[] = {"begin", "end", "defer_compaction", "deferred",
 					     "defer_reset"};
+	char path[256];
+	int r = 0;
+
+	if (t->copy)
+		return instance_write(t, "events/compaction/enable", "1");
+	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]) && !r; i++) {
+		snprintf(path, sizeof(path), "events/compaction/mm_compaction_%s/enable",
+			 events[i]);
+		r = instance_write(t, path, "1");
+	}
+	return r;
+}
+
+static int instance_set_up(struct trace *t)
+{
 	char path[256];
 	int r;
 
@@ -205,11 +238,10 @@ static int instance_set_up(struct trace *t)
 	/* The clock that time_ns is taken with. */
 	if (!r)
 		r = instance_write(t, "trace_clock", "mono");
-	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]) && !r; i++) {
-		snprintf(path, sizeof(path), "events/compaction/mm_compaction_%s/enable",
-			 events[i]);
-		r = instance_write(t, path, "1");
-	}
+	if (!r && t->copy)
+		copy_header(t);
+	if (!r)
+		r = enable_events(t);
 	if (r)
 		return r;
 	snprintf(path, sizeof(path), "instances/%s/trace_pipe", t->name);
@@ -217,7 +249,7 @@ static int instance_set_up(struct trace *t)
 	return t->pipe < 0 ? -errno : 0;
 }
 
-int trace_open(int root, struct watchdog *w, struct trace **out, char *why, size_t size)
+int trace_open(int root, struct watchdog *w, FILE *copy, struct trace **out, char *why, size_t size)
 {
 	struct trace *t = calloc(1, sizeof(*t));
 	char path[128];
@@ -228,6 +260,7 @@ int trace_open(int root, struct watchdog *w, struct trace **out, char *why, size
 		return -ENOMEM;
 	t->root = root;
 	t->pipe = -1;
+	t->copy = copy;
 	snprintf(t->name, sizeof(t->name), "compactlab-%d", (int)getpid());
 	r = root < 0 ? root : 0;
 	if (!r) {
@@ -255,8 +288,10 @@ void trace_close(struct trace *t)
 {
 	if (!t)
 		return;
-	if (t->pipe >= 0)
+	if (t->pipe >= 0) {
+		trace_drain(t);
 		close(t->pipe);
+	}
 	free(t);
 }
 
@@ -266,8 +301,11 @@ void trace_drain(struct trace *t)
 	ssize_t n;
 
 	while ((n = read(t->pipe, text, sizeof(text))) > 0 || (n < 0 && errno == EINTR))
-		if (n > 0)
+		if (n > 0) {
 			trace_sum_feed(&t->sum, text, (size_t)n);
+			if (t->copy)
+				fwrite(text, 1, (size_t)n, t->copy);
+		}
 }
 
 /* Events the ring buffers had no room for, over all CPUs. */

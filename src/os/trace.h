@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "os/watchdog.h"
 
 /* ---- the account, from text --------------------------------------------------------- */
@@ -53,10 +54,12 @@ struct trace;
 /* A tracefs root to give to the watchdog and trace_open(), or a negative errno. */
 int trace_root(void);
 /*
- * Make the instance and switch the events on. `why` receives the reason when there is no
- * tracing here, which is not an error of the run.
+ * Make the instance and switch the events on; all of the group "compaction" when `copy` (may be
+ * NULL) is to have their text. `why` receives the reason when there is no tracing here, which
+ * is not an error of the run.
  */
-int trace_open(int root, struct watchdog *w, struct trace **out, char *why, size_t size);
+int trace_open(int root, struct watchdog *w, FILE *copy, struct trace **out, char *why,
+	       size_t size);
 void trace_close(struct trace *t);
 
 /* Between these two lies a step. trace_drain() may be called in between, the more events the

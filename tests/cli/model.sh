@@ -18,3 +18,15 @@ PATH=/nowhere "$PROGRAM" run small.ini --seed 7 --json - 2>/dev/null |
 t run small.ini --kernel 6.12,7.3
 t run small.ini --kernel 5.4
 ls
+# The trace of one run; what a script for the kernel's file would find in it.
+cat >>small.ini <<'EOF'
+[variant mainline]
+[step whole]
+kind = compact
+EOF
+t run small.ini --quiet --trace trace.txt
+sed -n 1p trace.txt
+grep -c 'mm_compaction_begin: zone_start=0x' trace.txt
+t run small.ini --quiet --trace trace.txt --repeat 2
+t run small.ini --quiet --trace nowhere/trace.txt
+t run small.ini --quiet --trace /dev/full

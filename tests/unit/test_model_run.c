@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "backend/backend.h"
+#include "procfs/procfs.h"
 #include "result/record.h"
 
 static const char head[] = "[experiment]\n"
@@ -19,11 +20,11 @@ static const char head[] = "[experiment]\n"
 			   "thp.enabled = madvise\n";
 
 /* Runs the steps after `head`; the record, or NULL with *err filled. */
-static json_t *run(const char *steps, uint64_t seed, const char *kernel, int *result,
-		   struct cl_error *err)
+static json_t *run_traced(const char *steps, uint64_t seed, const char *kernel, FILE *trace,
+			  int *result, struct cl_error *err)
 {
 	const struct backend *model = backend_find("model");
-	struct backend_run r = {.kernel = kernel};
+	struct backend_run r = {.kernel = kernel, .trace = trace};
 	struct cl_scenario *scenario;
 	struct plan *plan;
 	json_t *record = NULL;
@@ -46,6 +47,12 @@ static json_t *run(const char *steps, uint64_t seed, const char *kernel, int *re
 	plan_free(plan);
 	cl_scenario_free(scenario);
 	return record;
+}
+
+static json_t *run(const char *steps, uint64_t seed, const char *kernel, int *result,
+		   struct cl_error *err)
+{
+	return run_traced(steps, seed, kernel, NULL, result, err);
 }
 
 static json_t *must_run(const char *steps, uint64_t seed, const char *kernel)
@@ -130,6 +137,80 @@ static void test_equal_seeds_give_equal_records(void **state)
 	json_decref(a);
 	json_decref(b);
 	json_decref(c);
+}
+
+/* What a script would add up from the text. */
+struct trace_totals {
+	unsigned events, begins, ends;
+	int defer_shift;
+	uint64_t migrate_scanned, time_ns;
+};
+
+static void add_up_trace(char *text, struct trace_totals *t)
+{
+	uint64_t begun = 0;
+
+	memset(t, 0, sizeof(*t));
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		struct compaction_event e;
+		int r = compaction_event_parse(line, strlen(line), &e);
+
+		if (*line == '#')
+			continue;
+		if (r)
+			fail_msg("not an event (%d): %s", r, line);
+		t->events++;
+		if (e.defer_shift > t->defer_shift)
+			t->defer_shift = e.defer_shift;
+		if (e.kind == COMPACTION_ISOLATE_MIGRATEPAGES)
+			t->migrate_scanned += e.scanned;
+		t->begins += e.kind == COMPACTION_BEGIN;
+		t->ends += e.kind == COMPACTION_END;
+		if (e.kind == COMPACTION_BEGIN)
+			begun = e.time_ns;
+		if (e.kind == COMPACTION_END)
+			t->time_ns += e.time_ns - begun;
+	}
+}
+
+static void test_the_trace_is_read_back_and_agrees_with_the_record(void **state)
+{
+	static const char steps[] =
+		"[step hog]\nkind = fill\nmemory = anon\nnode = 0\nleave = 60M\n"
+		"[step holes]\nkind = punch\nof = hog\nselect = position\nmodulo = 2\n"
+		"residue = 1\norder = descending\n"
+		"[step pins]\nkind = pin\nof = hog\n"
+		"[step f]\nkind = fault\nsize = 64M\nadvice = hugepage\ncpu_node = 0\n"
+		"policy = bind\nnodes = 0\n";
+	json_t *plain = must_run(steps, 1, NULL), *traced;
+	struct trace_totals t;
+	struct cl_error err;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	double ns;
+	int r;
+
+	(void)state;
+	traced = run_traced(steps, 1, NULL, out, &r, &err);
+	fclose(out);
+	assert_non_null(traced);
+	assert_true(json_equal(plain, traced));
+	assert_int_equal(strncmp(text, "# tracer: nop\n", 14), 0);
+	add_up_trace(text, &t);
+	ns = value(traced, "f.compaction_ns");
+	assert_true(t.begins > 0 && t.events > 2 * t.begins);
+	assert_int_equal(t.begins, t.ends);
+	/* The search in free lists for a block to begin with counts without an event. */
+	assert_true(t.migrate_scanned > 0);
+	assert_true(t.migrate_scanned <= value(traced, "f.compact_migrate_scanned"));
+	assert_true(t.defer_shift > 0);
+	assert_int_equal(t.defer_shift, value(traced, "f.defer_shift"));
+	/* Times in the text are whole microseconds. */
+	assert_true(t.time_ns > ns - 1000.0 * t.begins && t.time_ns < ns + 1000.0 * t.begins);
+	free(text);
+	json_decref(plain);
+	json_decref(traced);
 }
 
 static void test_a_fill_stops_at_what_is_to_be_left(void **state)
@@ -258,6 +339,7 @@ int main(void)
 		cmocka_unit_test(test_a_record_has_every_field),
 		cmocka_unit_test(test_the_kernel_chooses_the_profile),
 		cmocka_unit_test(test_equal_seeds_give_equal_records),
+		cmocka_unit_test(test_the_trace_is_read_back_and_agrees_with_the_record),
 		cmocka_unit_test(test_a_fill_stops_at_what_is_to_be_left),
 		cmocka_unit_test(test_pinned_memory_fails_huge_pages_one_by_one),
 		cmocka_unit_test(test_every_other_kind_of_step_runs),

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include "os/mountfd.h"
+#include "procfs/procfs.h"
 #include "os/settings.h"
 #include "util/util.h"
 
@@ -170,6 +171,38 @@ static void compaction_is_timed_and_what_was_not_traced_is_null(void **state)
 	assert_true(number(s, "vmstat", "compact_migrate_scanned") > 0 ||
 		    number(s, "vmstat", "compact_free_scanned") > 0);
 	json_decref(r);
+}
+
+static void a_trace_is_the_kernels_text(void **state)
+{
+	struct plan *p = plan_of("[experiment]\ntitle = T\n[step whole]\nkind = compact\n", 1);
+	struct os_run run = {.plan = p};
+	struct compaction_event e;
+	struct cl_error err = {0};
+	json_t *record = NULL;
+	char *text = NULL;
+	unsigned ends = 0;
+	size_t size = 0;
+	int root = mountfd_open("tracefs", NULL), r;
+
+	(void)state;
+	run.trace = open_memstream(&text, &size);
+	r = os_run(&run, &record, &err);
+	fclose(run.trace);
+	if (root >= 0) {
+		assert_int_equal(r, 0);
+		assert_int_equal(strncmp(text, "# tracer: nop\n", 14), 0);
+		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+			if (!compaction_event_parse(line, strlen(line), &e))
+				ends += e.kind == COMPACTION_END && e.pid > 0;
+		assert_true(ends > 0);
+		close(root);
+	} else {
+		assert_int_equal(r, -EOPNOTSUPP);
+	}
+	json_decref(record);
+	free(text);
+	plan_free(p);
 }
 
 static void repeats_are_summed_and_the_last_is_shown(void **state)
@@ -579,6 +612,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_fragmented_hog_and_a_fault_are_recorded),
 		cmocka_unit_test(compaction_is_timed_and_what_was_not_traced_is_null),
+		cmocka_unit_test(a_trace_is_the_kernels_text),
 		cmocka_unit_test(repeats_are_summed_and_the_last_is_shown),
 		cmocka_unit_test(every_other_kind_of_step_works),
 		cmocka_unit_test(what_was_put_back_is_in_the_record_and_in_no_note),

@@ -93,7 +93,10 @@ static unsigned fake_jobs(const struct backend_run *run)
 }
 
 /* It runs what the guest would, so it goes by that name. */
-static const struct backend fake_backend = {"guest", fake_probe, fake_run, fake_jobs};
+static const struct backend fake_backend = {.name = "guest",
+					    .probe = fake_probe,
+					    .run = fake_run,
+					    .jobs = fake_jobs};
 
 /* What cl_run() tells its caller. */
 struct told {
