@@ -39,6 +39,7 @@ static struct {
 	bool slow_first;     /* the first run ends after the others */
 	bool waits_for_stop; /* a run ends only when told to */
 	unsigned jobs;
+	unsigned together; /* a run ends only once so many were under way, or after 10 s */
 	pthread_mutex_t lock;
 	unsigned running, most, runs;
 } fake;
@@ -58,6 +59,16 @@ static int fake_probe(const struct backend_run *run, struct cl_error *err)
 	return cl_error_hint(err, -EOPNOTSUPP, "get one");
 }
 
+static unsigned most_running(void)
+{
+	unsigned most;
+
+	pthread_mutex_lock(&fake.lock);
+	most = fake.most;
+	pthread_mutex_unlock(&fake.lock);
+	return most;
+}
+
 static int fake_run(const struct backend_run *run, json_t **record, struct cl_error *err)
 {
 	unsigned number;
@@ -69,6 +80,8 @@ static int fake_run(const struct backend_run *run, json_t **record, struct cl_er
 	pthread_mutex_unlock(&fake.lock);
 	run->step(run->arg, "populate");
 	usleep(fake.slow_first && !number ? 100000 : 5000);
+	for (unsigned i = 0; most_running() < fake.together && i < 10000; i++)
+		usleep(1000);
 	while (fake.waits_for_stop && !run->stopped(run->arg))
 		usleep(1000);
 	pthread_mutex_lock(&fake.lock);
@@ -465,6 +478,7 @@ static void a_backend_that_fits_one_run_never_gets_two(void **state)
 
 	fake_reset();
 	fake.jobs = 2;
+	fake.together = 4;
 	o.jobs = 4;
 	t.count = 0;
 	assert_int_equal(run(&o, "", &r, NULL), 0);
