@@ -15,9 +15,7 @@ assign && /^\t\),$/ {
 	print "\t\t\t__entry->order_failed = d.order_failed;"
 	print "\t\t}"
 }
-inside && /TP_printk\("/ {
-	sub(/TP_printk\("/, "&mode=%s ")
-	sub(/",$/, "\", __entry->sync ? \"sync\" : \"async\",")
-}
+inside && /TP_printk\("/ { printing = sub(/",$/, " sync=%d\",") }
+printing && /[^,]\)$/ { sub(/\)$/, ", __entry->sync)"); printing = 0 }
 /^\);$/ { inside = 0 }
 { print }

@@ -20,7 +20,9 @@ struct cl_kernel {
 	char release[128];  /* uname -r of the image, read from the image itself */
 	char path[1024];    /* bzImage */
 	char modules[1024]; /* directory of its modules, or "" */
+	int file;           /* an image given as a file, of which no more is known */
 	int built;          /* made by cl_kernel_build(), not fetched */
+	int policies;       /* built with vm.compactlab_policy */
 };
 
 /*
@@ -44,10 +46,12 @@ struct cl_kernel_build {
 	const char *source;  /* folder or tar archive to build instead, or NULL */
 	const char *config;  /* file of CONFIG_ lines over ours, or NULL */
 	const char *name;    /* what it will be called; NULL: made from the above */
+	const char *only;    /* target of make to build instead of an image, such as "mm/" */
 	unsigned jobs;       /* of make; 0: one for each CPU */
 	int no_policies;     /* the sources as they are */
 	int debug;           /* with lock checking and VM assertions */
 };
+/* With `only`, *out is empty when it is over. */
 int cl_kernel_build(const struct cl_kernel_build *ask, FILE *log, struct cl_kernel *out,
 		    struct cl_error *err);
 

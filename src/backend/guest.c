@@ -3,6 +3,7 @@
 #include "backend/guest_console.h"
 #include "backend/guest_image.h"
 #include "backend/guest_qemu.h"
+#include "os/kernel_policy.h"
 #include "os/numa.h"
 #include "util/util.h"
 #include <compactlab/kernel.h>
@@ -66,6 +67,17 @@ static int probe_logs(const char *directory, struct cl_error *err)
 	return 0;
 }
 
+/* An image that was given as a file may have it: the guest will tell. */
+static int probe_policy(const struct plan *plan, const struct cl_kernel *kernel,
+			struct cl_error *err)
+{
+	if (!strcmp(plan->policy, "mainline") || kernel->policies || kernel->file)
+		return 0;
+	cl_error(err, -EOPNOTSUPP, "kernel %s does not have the policy %s", kernel->name,
+		 plan->policy);
+	return kernel_policy_missing(err);
+}
+
 static int guest_probe(const struct backend_run *run, struct cl_error *err)
 {
 	const struct plan *plan = run->plan;
@@ -73,21 +85,15 @@ static int guest_probe(const struct backend_run *run, struct cl_error *err)
 	char path[1200];
 	int r;
 
-	if (strcmp(plan->policy, "mainline") != 0) {
-		cl_error(err, -EOPNOTSUPP,
-			 "policy \"%s\" needs a kernel that has it, and guests run unchanged "
-			 "kernels",
-			 plan->policy);
-		return cl_error_hint(err, -EOPNOTSUPP,
-				     "compactlab list policies shows those there are");
-	}
 	r = run->keep_logs ? probe_logs(run->keep_logs, err) : 0;
+	if (!r)
+		r = cl_kernel_find(wanted_kernel(run), &kernel, err);
+	if (!r)
+		r = probe_policy(plan, &kernel, err);
 	if (!r)
 		r = qemu_find(path, sizeof(path), err);
 	if (!r)
 		r = guest_program(path, sizeof(path), err);
-	if (!r)
-		r = cl_kernel_find(wanted_kernel(run), &kernel, err);
 	if (!r && plan->machine.disk_bytes)
 		r = guest_disk_probe(err);
 	return r ? r : probe_memory(&plan->machine, err);

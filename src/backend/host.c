@@ -23,12 +23,6 @@ static int host_probe(const struct backend_run *run, struct cl_error *err)
 {
 	struct os_run os = host_os_run(run);
 
-	if (strcmp(run->plan->policy, "mainline")) {
-		cl_error(err, -EOPNOTSUPP, "the running kernel does not have the policy %s",
-			 run->plan->policy);
-		return cl_error_hint(err, -EOPNOTSUPP,
-				     "compactlab list policies shows those there are");
-	}
 	return os_probe(&os, err);
 }
 

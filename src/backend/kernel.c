@@ -76,13 +76,16 @@ static void find_one(const char *directory, const char *pattern, char *out, size
 	free(all);
 }
 
-static bool is_there(const char *directory, const char *file)
+static void read_key(const char *directory, struct cl_kernel *out)
 {
-	char *path = format("%s/%s", directory, file);
-	bool there = path && access(path, F_OK) == 0;
+	char *path = format("%s/" KERNEL_KEY, directory), *text;
 
+	if (path && file_read(path, &text, NULL) == 0) {
+		out->built = 1;
+		out->policies = strstr(text, "\npolicies\n") != NULL;
+		free(text);
+	}
 	free(path);
-	return there;
 }
 
 int kernel_cache_open(const char *directory, const char *name, struct cl_kernel *out,
@@ -99,7 +102,7 @@ int kernel_cache_open(const char *directory, const char *name, struct cl_kernel 
 		find_one(directory, modules[i], out->modules, sizeof(out->modules));
 	if (!out->path[0])
 		return cl_error(err, -ENOENT, "no kernel image in %s", directory);
-	out->built = is_there(directory, KERNEL_KEY);
+	read_key(directory, out);
 	return image_release(out->path, out->release, sizeof(out->release), err);
 }
 
@@ -185,6 +188,7 @@ static int find_file(const char *path, struct cl_kernel *out, struct cl_error *e
 	const char *base = strrchr(path, '/');
 
 	memset(out, 0, sizeof(*out));
+	out->file = 1;
 	if (strlen(path) >= sizeof(out->path))
 		return cl_error(err, -ENAMETOOLONG, "the path of the kernel image is too long");
 	snprintf(out->name, sizeof(out->name), "%.63s", base ? base + 1 : path);

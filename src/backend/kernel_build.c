@@ -266,6 +266,7 @@ static int publish(const struct build *b, struct cl_kernel *out, struct cl_error
 {
 	char *image = format("%s/arch/x86/boot/bzImage", b->objects);
 	char *fresh = format("%s/kernel", b->folder), *boot = NULL, *to = NULL, *key = NULL;
+	char *text = NULL;
 	const char *const clear[] = {"rm", "-rf", "--", fresh, NULL};
 	const char *const clear_old[] = {"rm", "-rf", "--", b->place, NULL};
 	char release[128];
@@ -277,7 +278,8 @@ static int publish(const struct build *b, struct cl_kernel *out, struct cl_error
 	boot = format("%s/boot", fresh);
 	to = format("%s/vmlinuz-%s", boot, release);
 	key = format("%s/" KERNEL_KEY, fresh);
-	if (!boot || !to || !key) {
+	text = format("%s\n%s\n", b->key, b->ask->no_policies ? "plain" : "policies");
+	if (!boot || !to || !key || !text) {
 		r = cl_error(err, -ENOMEM, "out of memory");
 		goto out;
 	}
@@ -287,7 +289,7 @@ static int publish(const struct build *b, struct cl_kernel *out, struct cl_error
 	if (!r)
 		r = copy_file(image, to);
 	if (!r)
-		r = file_replace(key, b->key, strlen(b->key));
+		r = file_replace(key, text, strlen(text));
 	if (!r) {
 		child_run(clear_old, NULL, NULL);
 		r = rename(fresh, b->place) < 0 ? -errno : 0;
@@ -297,6 +299,7 @@ static int publish(const struct build *b, struct cl_kernel *out, struct cl_error
 	else
 		r = kernel_cache_open(b->place, b->name, out, err);
 out:
+	free(text);
 	free(key);
 	free(to);
 	free(boot);
@@ -325,8 +328,10 @@ static int compile(struct build *b, struct cl_kernel *out, struct cl_error *err)
 	if (!r && b->log)
 		fprintf(b->log, "compiling with %u jobs, output in %s\n", m.jobs, m.output);
 	if (!r)
-		r = make_image(&m, err);
-	return r ? r : publish(b, out, err);
+		r = make_target(&m, b->ask->only ? b->ask->only : "bzImage", err);
+	if (b->ask->only)
+		memset(out, 0, sizeof(*out));
+	return r || b->ask->only ? r : publish(b, out, err);
 }
 
 static int build_run(struct build *b, struct cl_kernel *out, struct cl_error *err)
@@ -343,7 +348,7 @@ static int build_run(struct build *b, struct cl_kernel *out, struct cl_error *er
 		r = find_source(b, err);
 	if (!r)
 		r = build_key(b->ask, b->source, b->scripts, b->key, err);
-	if (!r && is_built(b, out)) {
+	if (!r && !b->ask->only && is_built(b, out)) {
 		if (b->log)
 			fprintf(b->log, "kernel %s is up to date: %s\n", b->name, out->release);
 		return 0;
@@ -352,7 +357,7 @@ static int build_run(struct build *b, struct cl_kernel *out, struct cl_error *er
 		r = make_probe(!b->ask->no_policies, err);
 	if (!r)
 		r = compile(b, out, err);
-	if (!r && b->log)
+	if (!r && !b->ask->only && b->log)
 		fprintf(b->log, "kernel %s is ready: %s\n", b->name, out->release);
 	return r;
 }

@@ -16,7 +16,10 @@ struct kernel_source {
 };
 extern const struct kernel_source kernel_sources[];
 
-/* File in the folder of a kernel that was built: the sum over what went into it. */
+/*
+ * File in the folder of a kernel that was built: the sum over what went into it, and on the
+ * next line "policies" or "plain".
+ */
 #define KERNEL_KEY "built-from"
 
 /* Directory `name` below the cache, made if missing. Caller frees; NULL and *err. */

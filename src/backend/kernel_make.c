@@ -151,7 +151,7 @@ static void first_error(const char *path, char *line, size_t size)
  * Nothing of the day, the machine or the folder goes in, so that ccache knows again what it
  * has compiled, in another tree too.
  */
-static int make_run(const struct make *m, const char *target, struct cl_error *err)
+int make_target(const struct make *m, const char *target, struct cl_error *err)
 {
 	char *tree = format("-C%s", m->tree), *objects = format("O=%s", m->objects);
 	char *jobs = format("-j%u", m->jobs), *base = format("CCACHE_BASEDIR=%s", m->base);
@@ -197,11 +197,6 @@ static int make_run(const struct make *m, const char *target, struct cl_error *e
 	free(objects);
 	free(tree);
 	return r;
-}
-
-int make_image(const struct make *m, struct cl_error *err)
-{
-	return make_run(m, "bzImage", err);
 }
 
 /* ---- configuration ------------------------------------------------------------------- */
@@ -275,11 +270,11 @@ int make_configure(const struct make *m, const char *const fragments[], struct c
 	if (!r && !all)
 		r = cl_error(err, -ENOMEM, "out of memory");
 	if (!r)
-		r = make_run(&quiet, "tinyconfig", err);
+		r = make_target(&quiet, "tinyconfig", err);
 	if (!r)
 		r = write_config(path, all, err);
 	if (!r)
-		r = make_run(&quiet, "olddefconfig", err);
+		r = make_target(&quiet, "olddefconfig", err);
 	if (!r && file_read(path, &config, NULL) == 0)
 		for (unsigned i = 0; texts[i]; i++)
 			tell_not_taken(m, texts[i], config);

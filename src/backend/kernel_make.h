@@ -23,6 +23,6 @@ int make_probe(bool policies, struct cl_error *err);
  */
 int make_configure(const struct make *m, const char *const fragments[], struct cl_error *err);
 
-/* The image; its path is objects/arch/x86/boot/bzImage. */
-int make_image(const struct make *m, struct cl_error *err);
+/* The image is "bzImage"; its path is objects/arch/x86/boot/bzImage. */
+int make_target(const struct make *m, const char *target, struct cl_error *err);
 #endif

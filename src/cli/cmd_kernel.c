@@ -9,6 +9,7 @@ enum {
 	OPTION_NAME,
 	OPTION_NO_POLICIES,
 	OPTION_DEBUG,
+	OPTION_ONLY,
 	OPTION_JOBS,
 };
 
@@ -22,6 +23,8 @@ static const struct cli_option options[] = {
 			 NULL},
 	[OPTION_NO_POLICIES] = {"no-policies", NULL, "build: the sources as they are", NULL},
 	[OPTION_DEBUG] = {"debug", NULL, "build: with lock checking and VM assertions", NULL},
+	[OPTION_ONLY] = {"only", "TARGET", "build: no image, only this target of make, such as mm/",
+			 NULL},
 	[OPTION_JOBS] = {"jobs", "N", "build: compile so many files at a time", NULL},
 	{NULL},
 };
@@ -55,6 +58,9 @@ static int take(void *arg, unsigned option, const char *value)
 	case OPTION_DEBUG:
 		r->build.debug = 1;
 		break;
+	case OPTION_ONLY:
+		r->build.only = value;
+		break;
 	case OPTION_JOBS:
 		status = cli_number(r->command, "jobs", value, 1, 1024, &n);
 		if (status)
@@ -70,7 +76,8 @@ static int print_path(int r, const struct cl_kernel *kernel, const struct cl_err
 {
 	if (r)
 		return cli_fail(r, err);
-	printf("%s\n", kernel->path);
+	if (kernel->path[0])
+		printf("%s\n", kernel->path);
 	return EXIT_HOLDS;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A run: settings, steps in order, everything put back. */
+#include "os/kernel_policy.h"
 #include "os/exec.h"
 #include <errno.h>
 #include <poll.h>
@@ -198,7 +199,10 @@ static int run_all(struct exec *x, int trace_fd, struct cl_error *err)
 			return cl_error(err, -EOPNOTSUPP, "%s", why);
 		exec_note(x, why);
 	}
-	r = settings_apply(x->dog, &p->machine.settings, p->file, NULL, err);
+	/* First: a policy may come with defaults that the settings are laid over. */
+	r = kernel_policy_apply(x->dog, p->policy, err);
+	if (!r)
+		r = settings_apply(x->dog, &p->machine.settings, p->file, NULL, err);
 	for (unsigned i = 0; i < p->steps && !r; i++) {
 		if (x->run->step)
 			x->run->step(x->run->arg, p->step[i].name);
@@ -212,6 +216,7 @@ int os_run(const struct os_run *run, json_t **record, struct cl_error *err)
 	struct exec x = {.run = run, .plan = run->plan};
 	uint64_t start = now_ns();
 	json_t *evidence = NULL;
+	char *policy = NULL;
 	int trace_fd, r;
 
 	*record = NULL;
@@ -224,20 +229,23 @@ int os_run(const struct os_run *run, json_t **record, struct cl_error *err)
 	r = x.worker ? 0 : cl_error(err, -ENOMEM, "out of memory");
 	if (!r)
 		r = run_all(&x, trace_fd, err);
-	if (!r)
+	if (!r) {
 		evidence = evidence_machine();
+		policy = kernel_policy_read();
+	}
 	r = x.worker ? clean_up(&x, r, err) : r;
 	if (trace_fd >= 0)
 		close(trace_fd);
 	if (!r) {
-		*record = json_pack("{s:o, s:I, s:b, s:n, s:o, s:O, s:O, s:O}", "kernel",
-				    evidence_kernel(), "wall_ns", (json_int_t)(now_ns() - start),
-				    "simulated", 0, "state_hash", "evidence", evidence,
-				    "settings_restored", x.restored, "notes", x.notes, "steps",
-				    x.steps);
+		*record = json_pack("{s:o, s:s, s:I, s:b, s:n, s:o, s:O, s:O, s:O}", "kernel",
+				    evidence_kernel(), "policy", policy ? policy : "", "wall_ns",
+				    (json_int_t)(now_ns() - start), "simulated", 0, "state_hash",
+				    "evidence", evidence, "settings_restored", x.restored, "notes",
+				    x.notes, "steps", x.steps);
 		if (!*record)
 			r = cl_error(err, -ENOMEM, "out of memory");
 	}
+	free(policy);
 	json_decref(x.steps);
 	json_decref(x.notes);
 	json_decref(x.restored);

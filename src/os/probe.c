@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
+#include "os/kernel_policy.h"
 #include "os/guard.h"
 #include "os/numa.h"
 #include "os/os.h"
@@ -95,6 +96,8 @@ int os_probe(const struct os_run *run, struct cl_error *err)
 	const struct plan *p = run->plan;
 	int r = probe_machine(err);
 
+	if (!r)
+		r = kernel_policy_probe(p->policy, err);
 	if (!r)
 		r = settings_probe(&p->machine.settings, p->file, err);
 	for (unsigned i = 0; i < p->steps && !r; i++)

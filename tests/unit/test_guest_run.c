@@ -266,20 +266,50 @@ static void signals_for_the_runner_do_not_reach_the_guest(void **state)
 	json_decref(record);
 }
 
-static void policy_that_no_kernel_has_is_not_available(void **state)
+/* A kernel in a cache of its own, as it was fetched or, with a key, built. */
+static void cache_kernel(const char *key)
 {
-	struct cl_error err;
+	static uint8_t image[FAKE_IMAGE_BYTES];
+	char path[256];
+
+	for (const char *const *d =
+		     (const char *const[]){"", "/kernels", "/kernels/k", "/kernels/k/boot", NULL};
+	     *d; d++) {
+		snprintf(path, sizeof(path), "%s/compactlab%s", place, *d);
+		mkdir(path, 0755);
+	}
+	fake_image(image, RELEASE);
+	snprintf(path, sizeof(path), "%s/compactlab/kernels/k/boot/vmlinuz-x", place);
+	assert_int_equal(file_replace(path, image, sizeof(image)), 0);
+	snprintf(path, sizeof(path), "%s/compactlab/kernels/k/built-from", place);
+	if (key)
+		assert_int_equal(file_replace(path, key, strlen(key)), 0);
+	setenv("XDG_CACHE_HOME", place, 1);
+}
+
+static void policy_that_the_kernel_lacks_is_not_available(void **state)
+{
+	struct cl_error err = {0};
 	struct plan *plan;
-	struct backend_run r = {.scenario = scenario};
+	struct backend_run r = {.scenario = scenario, .kernel = "k"};
 
 	(void)state;
 	assert_int_equal(plan_resolve(scenario, "guest", "mainline", 0, 1, &plan, NULL), 0);
 	free(plan->policy);
 	plan->policy = strdup("sample-random");
 	r.plan = plan;
-	assert_int_equal(backend_guest.probe(&r, &err), -EOPNOTSUPP);
-	assert_string_equal(err.what, "policy \"sample-random\" needs a kernel that has it, and "
-				      "guests run unchanged kernels");
+	for (unsigned i = 0; i < 2; i++) {
+		cache_kernel(i ? "0123\nplain\n" : NULL);
+		assert_int_equal(backend_guest.probe(&r, &err), -EOPNOTSUPP);
+		assert_string_equal(err.what, "kernel k does not have the policy sample-random");
+		assert_non_null(strstr(err.hint, "`compactlab kernel build 7.3`"));
+	}
+	/* What else may be missing here is another matter. */
+	cache_kernel("0123\npolicies\n");
+	err.what[0] = '\0';
+	backend_guest.probe(&r, &err);
+	assert_null(strstr(err.what, "policy"));
+	unsetenv("XDG_CACHE_HOME");
 	plan_free(plan);
 }
 
@@ -327,7 +357,7 @@ int main(void)
 		CASE(emulator_that_fails_is_told_in_its_own_words),
 		CASE(guest_that_is_stopped_is_gone_at_once),
 		CASE(signals_for_the_runner_do_not_reach_the_guest),
-		CASE(policy_that_no_kernel_has_is_not_available),
+		CASE(policy_that_the_kernel_lacks_is_not_available),
 		CASE(guest_larger_than_the_host_is_not_available),
 	};
 
