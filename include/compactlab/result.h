@@ -36,6 +36,11 @@ struct cl_table_options {
 	bool all_counters; /* every counter that moved, not only the scenario's `show` list */
 	bool colour;
 	unsigned width; /* columns of the terminal; 0: unlimited */
+	/*
+	 * Comparisons of two files: not 0: say which counters of the second are within so
+	 * many percent of the first one's median, or in its range.
+	 */
+	unsigned within_percent;
 };
 
 /*

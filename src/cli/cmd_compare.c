@@ -2,28 +2,40 @@
 #include "cli/cli.h"
 #include <compactlab/result.h>
 
-enum { OPTION_JSON, OPTION_ALL };
+enum { OPTION_JSON, OPTION_ALL, OPTION_WITHIN };
 
 static const struct cli_option options[] = {
 	[OPTION_JSON] = {"json", NULL, "print the comparison as JSON", NULL},
 	[OPTION_ALL] = {"all", NULL, "show every counter that moved, not only the main ones", NULL},
+	[OPTION_WITHIN] = {"within", "percent",
+			   "say which counters of the second file agree with the first", NULL},
 	{NULL},
 };
 
 struct request {
 	bool json, all;
+	unsigned within;
 };
 
 static int take(void *arg, unsigned option, const char *value)
 {
 	struct request *r = arg;
+	unsigned long long percent;
+	int status;
 
-	(void)value;
-	if (option == OPTION_JSON)
+	switch (option) {
+	case OPTION_JSON:
 		r->json = true;
-	else
+		return EXIT_HOLDS;
+	case OPTION_ALL:
 		r->all = true;
-	return EXIT_HOLDS;
+		return EXIT_HOLDS;
+	default:
+		status = cli_number(&command_compare, "within", value, 1, 1000, &percent);
+		if (status == EXIT_HOLDS)
+			r->within = (unsigned)percent;
+		return status;
+	}
 }
 
 static int compare(const struct command *c, int argc, char **argv)
@@ -37,7 +49,10 @@ static int compare(const struct command *c, int argc, char **argv)
 		return status;
 	if (first == argc)
 		return cli_usage_error(c, "no file was given");
+	if (request.within && request.json)
+		return cli_usage_error(c, "--within is a table for people; leave --json out");
 	table = (struct cl_table_options){
+		.within_percent = request.within,
 		.all_counters = request.all,
 		.colour = cli_colour(stdout),
 		.width = cli_width(stdout),

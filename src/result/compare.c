@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets of records beside each other: one a file, or one a variant of a single file. */
 #include "result/cells.h"
+#include "result/figure.h"
 #include "result/heading.h"
 #include "result/measures.h"
 #include "util/util.h"
@@ -24,6 +25,7 @@ struct comparison {
 	unsigned count;
 	struct section *section;
 	bool marked; /* a row has ranges that do not overlap */
+	unsigned agreeing, judged;
 };
 
 static void comparison_free(struct comparison *c)
@@ -145,6 +147,7 @@ static int row_values(const struct columns *c, const char *step, const char *mea
 struct walk {
 	const struct columns *columns;
 	bool all;
+	bool (*wanted)(const struct walk *w, const char *step, const char *measure);
 	int (*begin)(struct walk *w, const char *step);
 	int (*row)(struct walk *w, const char *step, const char *measure,
 		   const struct row_values *v);
@@ -166,6 +169,8 @@ static int walk_step(struct walk *w, const char *step)
 	for (unsigned i = 0; i < m.count && !r; i++) {
 		struct row_values v;
 
+		if (w->wanted && !w->wanted(w, step, m.name[i]))
+			continue;
 		r = row_values(w->columns, step, m.name[i], &v);
 		if (r)
 			break;
@@ -234,6 +239,90 @@ static int text_end(struct walk *w)
 	return r;
 }
 
+/* --- does the second file agree with the first? --- */
+
+/* Steps that are the experiment, not its preparation; counters, not the times of different clocks.
+ */
+static bool agree_wanted(const struct walk *w, const char *step, const char *measure)
+{
+	static const char *const kinds[] = {"fault", "files", "write", "compact", "sleep"};
+	const char *kind = columns_step_kind(w->columns, step);
+
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(kind, kinds[i]))
+			return !figure_is_time(measure) && strcmp(measure, "bytes") != 0;
+	return false;
+}
+
+static int agree_begin(struct walk *w, const char *step)
+{
+	w->grid = grid_new(step);
+	if (!w->grid)
+		return -ENOMEM;
+	for (unsigned i = 0; i < w->columns->count; i++)
+		grid_group(w->grid, w->columns->item[i].label, NULL, "rl", false);
+	grid_group(w->grid, "ratio", NULL, "r", false);
+	grid_group(w->grid, "", NULL, "l", false);
+	return 0;
+}
+
+/* Within so many percent of the first median, or in the first range. */
+static bool agrees(const struct stat_summary *a, const struct stat_summary *b, unsigned percent)
+{
+	double off = b->median - a->median, size = a->median < 0 ? -a->median : a->median;
+
+	return (off < 0 ? -off : off) * 100 <= size * percent ||
+	       (b->median >= a->min && b->median <= a->max);
+}
+
+static int agree_row(struct walk *w, const char *step, const char *measure,
+		     const struct row_values *v)
+{
+	const struct stat_summary *a = &v->set[0], *b = &v->set[1];
+	unsigned row = grid_row(w->grid, measure);
+	char text[96];
+
+	(void)step;
+	for (unsigned i = 0; i < 2; i++) {
+		const struct stat_summary *s = &v->set[i];
+
+		if (!s->count) {
+			grid_cell(w->grid, row, i * 2, "-");
+			continue;
+		}
+		grid_cell(w->grid, row, i * 2,
+			  figure_print(measure, s->median, text, sizeof(text)));
+		if (s->count > 1)
+			grid_cell(w->grid, row, i * 2 + 1,
+				  figure_range(measure, s->min, s->max, text, sizeof(text)));
+	}
+	if (!a->count || !b->count)
+		return 0;
+	if (a->median != 0) {
+		snprintf(text, sizeof(text), "%.2f", b->median / a->median);
+		grid_cell(w->grid, row, 4, text);
+	}
+	w->comparison->judged++;
+	if (agrees(a, b, w->options->within_percent))
+		w->comparison->agreeing++;
+	else
+		grid_cell(w->grid, row, 5, "outside");
+	return 0;
+}
+
+static int agree_end(struct walk *w)
+{
+	int r = 0;
+
+	if (grid_rows(w->grid)) {
+		fputc('\n', w->to);
+		r = grid_print(w->to, w->grid, w->options->width, w->options->colour);
+	}
+	grid_free(w->grid);
+	w->grid = NULL;
+	return r;
+}
+
 static bool same_text(const struct columns *c, const char *field)
 {
 	const char *first = record_text(c->item[0].record[0], field);
@@ -260,6 +349,13 @@ static int section_text(FILE *to, struct comparison *c, const struct section *s,
 	};
 	int r;
 
+	if (options->within_percent) {
+		w.wanted = agree_wanted;
+		w.begin = agree_begin;
+		w.row = agree_row;
+		w.end = agree_end;
+	}
+
 	fprintf(to, "%s%s%s\n", s->scenario, s->variant ? ", variant " : "",
 		s->variant ? s->variant : "");
 	r = heading_print(to, &s->columns);
@@ -280,8 +376,13 @@ static int comparison_text(FILE *to, struct comparison *c, const struct cl_table
 			fputc('\n', to);
 		r = section_text(to, c, &c->section[i], options);
 	}
-	if (c->marked || heading_has_notes(c->results))
+	if (c->marked || options->within_percent || heading_has_notes(c->results))
 		fputc('\n', to);
+	if (options->within_percent)
+		fprintf(to,
+			"%u of %u measures of the second file are inside: within %u %% of the "
+			"first one's median, or in its range\n",
+			c->agreeing, c->judged, options->within_percent);
 	if (c->marked)
 		fprintf(to, CELLS_MARK_LEGEND);
 	return r ? r : heading_notes(to, c->results);
@@ -397,6 +498,22 @@ static int comparison_json(FILE *to, struct comparison *c, bool all)
 	return r;
 }
 
+/* A judgement is of one file about another, on one kernel and the model, say. */
+static int two_columns(const struct comparison *c, struct cl_error *err)
+{
+	for (unsigned i = 0; i < c->count; i++) {
+		const struct section *s = &c->section[i];
+
+		if (c->files != 2 || s->columns.count != 2 ||
+		    !strcmp(s->columns.item[0].label, s->columns.item[1].label))
+			return cl_error(
+				err, -EINVAL,
+				"--within needs two files with records of the same variants "
+				"of the same scenarios, on one kernel each");
+	}
+	return 0;
+}
+
 int cl_results_compare(FILE *to, const char *const *paths, unsigned count, bool json,
 		       const struct cl_table_options *options, struct cl_error *err)
 {
@@ -406,6 +523,8 @@ int cl_results_compare(FILE *to, const char *const *paths, unsigned count, bool 
 
 	if (!options)
 		options = &plain;
+	if (!r && options->within_percent)
+		r = two_columns(&c, err);
 	if (!r) {
 		r = json ? comparison_json(to, &c, options->all_counters)
 			 : comparison_text(to, &c, options);

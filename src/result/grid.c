@@ -115,6 +115,11 @@ unsigned grid_row(struct grid *g, const char *label)
 	return g->rows++;
 }
 
+unsigned grid_rows(const struct grid *g)
+{
+	return g->rows;
+}
+
 void grid_cell(struct grid *g, unsigned row, unsigned column, const char *text)
 {
 	if (g->failed || row >= g->rows || column >= g->columns)

@@ -31,6 +31,7 @@ unsigned grid_group(struct grid *g, const char *heading, const char *below, cons
 
 /* Add a row; all groups must be there. Returns its index. */
 unsigned grid_row(struct grid *g, const char *label);
+unsigned grid_rows(const struct grid *g);
 void grid_cell(struct grid *g, unsigned row, unsigned column, const char *text);
 
 /* `width` 0: unlimited. With `colour` the headings are bold. */

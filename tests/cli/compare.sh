@@ -8,6 +8,11 @@ mkdir other && cp after.jsonl other/before.jsonl
 t compare before.jsonl other/before.jsonl | grep '^populate'
 { cat one.jsonl; head -c 100 one.jsonl; } >cut.jsonl
 t compare cut.jsonl | tail -n 3
+# Does the second file agree with the first?
+t compare --within 10 before.jsonl after.jsonl | tail -n 12
+t compare --within 1000 before.jsonl after.jsonl | tail -n 2
+t compare --within 10 before.jsonl
+t compare --within 0 before.jsonl after.jsonl
 # Wrong files.
 t compare nowhere.jsonl
 echo '{' >bad.jsonl
