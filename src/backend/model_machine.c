@@ -13,8 +13,19 @@
 #define MIB (1ull << 20)
 /* A struct page is 64 bytes: this share of each node holds the kernel's array of them. */
 #define MEMMAP_SHARE 64u
-/* The kernel itself, on the first node: what a 7.3 guest of 768 MiB lacks beside the array. */
-#define KERNEL_MIB      44u
+/*
+ * The rest of what a 7.3 guest is not given to manage: its image, at 16 MiB; tables made at boot,
+ * on each node; and where memory reaches beyond 4 GiB, buffers for devices that cannot.
+ */
+#define IMAGE_MIB  39u
+#define TABLES_MIB 4u
+#define BOUNCE_MIB 64u
+/* QEMU's q35: a machine of so much has 2 GiB below 4 GiB, a smaller one has everything there. */
+#define LARGE_MIB     2816u
+#define LARGE_LOW_MIB 2048u
+#define DMA32_MIB     4096u
+/* A node too small for such things is a test's. */
+#define SMALLEST_MIB    64u
 #define MOST_MULTI_PINS (1u << 22)
 
 /* ---- the machine -------------------------------------------------------------------------- */
@@ -40,15 +51,24 @@ static void make_nodes(const struct machine *machine, struct model_config *c)
 {
 	unsigned nodes = machine->nodes ? machine->nodes : 1;
 	unsigned cpus = machine->cpus ? machine->cpus : 1;
+	uint64_t total = 0;
 
 	c->nr_nodes = nodes;
+	for (unsigned i = 0; i < nodes; i++)
+		total += machine->node_bytes[i] / MIB;
+	if (total >= LARGE_MIB)
+		c->pci_hole_mib = DMA32_MIB - LARGE_LOW_MIB;
 	for (unsigned i = 0; i < nodes; i++) {
 		struct node_config *n = &c->node[i];
 
 		n->mib = machine->node_bytes[i] / MIB & ~1ull;
 		n->reserved_mib = n->mib / MEMMAP_SHARE;
-		if (i == 0)
-			n->reserved_mib += n->mib / 8 < KERNEL_MIB ? n->mib / 8 : KERNEL_MIB;
+		if (n->mib >= SMALLEST_MIB)
+			n->reserved_mib += i ? 1 : TABLES_MIB;
+		if (i == 0 && n->mib >= SMALLEST_MIB)
+			c->image_mib = n->mib / 8 < IMAGE_MIB ? (uint32_t)n->mib / 8 : IMAGE_MIB;
+		if (i == 0 && total >= LARGE_MIB)
+			n->reserved_mib += BOUNCE_MIB;
 		/* Equal runs; the first nodes get what does not divide. */
 		n->cpus = (uint16_t)(cpus / nodes + (i < cpus % nodes));
 	}
@@ -95,6 +115,8 @@ int model_machine_config(const struct backend_run *run, struct model_config *con
 	if (r)
 		return cl_error(err, r, "the policy %s cannot be set up", config->policy);
 	make_nodes(&p->machine, config);
+	for (unsigned i = 0; i < NR_COSTS; i++)
+		config->cost.ns[i] *= p->machine.slowdown;
 	config->seed = p->seed;
 	config->max_tasks = count_tasks(p);
 	config->max_multi_pins = MOST_MULTI_PINS;
@@ -103,9 +125,14 @@ int model_machine_config(const struct backend_run *run, struct model_config *con
 
 /* ---- its past ----------------------------------------------------------------------------- */
 
-/* What an idle system holds on its first node, and a third of that on each other. */
-#define AGE_PAGES (24u << 8)
-#define AGE_SHARE 16u /* but no more than this part of the memory */
+/*
+ * What a system that has just booted took on its first node and on each other, and the least it
+ * gave back. A 7.3 guest holds 8600 and 4800 pages then, in 24 and 18 blocks that are not movable.
+ */
+#define AGE_PAGES       10500u
+#define AGE_PAGES_OTHER 6300u
+#define AGE_SHARE       16u  /* but no more than this part of the memory */
+#define AGE_GIVEN       100u /* per thousand, and up to as much again */
 
 struct past {
 	struct model *m;
@@ -134,7 +161,7 @@ static uint64_t past_event(struct past *a)
 		op.gfp = GFP_KERNEL;
 	} else {
 		op.kind = OP_SLAB;
-		op.cache = (int)draw(a, NR_SLAB_KNOWN);
+		op.cache = draw(a, 8) ? SLAB_KMALLOC_1K : (int)draw(a, NR_SLAB_KNOWN);
 		op.count = 1 + draw(a, 200);
 	}
 	(void)!model_do(a->m, a->task, &op);
@@ -156,7 +183,7 @@ static int past_node(struct model *m, unsigned node, uint64_t pages)
 		return r;
 	op.region = a.pool;
 	op.count = pages;
-	op.permille = 300 + (uint32_t)draw(&a, 300);
+	op.permille = AGE_GIVEN + (uint32_t)draw(&a, AGE_GIVEN);
 	r = model_do(m, a.task, &op);
 	model_task_exit(m, a.task);
 	return r;
@@ -167,7 +194,7 @@ int model_machine_age(struct model *m, struct cl_error *err)
 	int r = 0;
 
 	for (unsigned i = 0; i < m->nr_nodes && !r; i++) {
-		uint64_t pages = i ? AGE_PAGES / 3 : AGE_PAGES;
+		uint64_t pages = i ? AGE_PAGES_OTHER : AGE_PAGES;
 
 		if (!m->node[i].present || !m->node[i].nr_cpus)
 			continue;
@@ -184,7 +211,7 @@ int model_setting_name(const char *name, char *out, size_t size)
 {
 	int n = -1;
 
-	if (!strncmp(name, "vm.", 3)) {
+	if (!strncmp(name, "vm.", 3) || !strncmp(name, "lru_gen.", 8)) {
 		n = snprintf(out, size, "%s", name);
 	} else if (!strncmp(name, "thp.", 4)) {
 		n = snprintf(out, size, "transparent_hugepage/%s", name + 4);
@@ -212,7 +239,8 @@ static int apply(struct model *m, const struct setting *s, json_t *into, struct 
 	int r;
 
 	if (model_setting_name(s->name, name, sizeof(name)))
-		return cl_error(err, -EINVAL, "%s is not a setting: names are vm.NAME and thp.NAME",
+		return cl_error(err, -EINVAL,
+				"%s is not a setting: names are vm.NAME, thp.NAME and lru_gen.NAME",
 				s->name);
 	r = sysctl_read(m, name, text, sizeof(text));
 	if (r < 0) {

@@ -61,8 +61,10 @@ void model_account_start(struct model_exec *x)
 
 /* ---- snapshots ---------------------------------------------------------------------------- */
 
-static void take(const struct model *m, struct model_shot *s)
+/* As on a real machine, where counters are added up first, which is not without effect. */
+static void take(struct model *m, struct model_shot *s)
 {
+	model_stat_refresh(m);
 	model_counters(m, s->value);
 	for (unsigned z = 0; z < m->nr_zones; z++)
 		for (unsigned order = 0; order < NR_PAGE_ORDERS; order++)

@@ -2,8 +2,9 @@
 /*
  * config.h - what a machine is made from, and the settings that can change while it runs.
  *
- * Plain data without pointers into the model; zero-initialise, call model_config_defaults(), change what
- * you want. Sizes are in pages (4 KiB) or MiB as named. A backend fills it from a scenario's [machine].
+ * Plain data without pointers into the model; zero-initialise, call model_config_defaults(), change
+ * what you want. Sizes are in pages (4 KiB) or MiB as named. A backend fills it from a scenario's
+ * [machine].
  */
 #ifndef COMPACTLAB_MODEL_CONFIG_H
 #define COMPACTLAB_MODEL_CONFIG_H
@@ -16,8 +17,8 @@
 #include "model/profile.h"
 
 #define CONFIG_MAX_NODES 16
-#define MAX_CMA_AREAS 8
-#define MAX_POLICY_NAME 64
+#define MAX_CMA_AREAS    8
+#define MAX_POLICY_NAME  64
 
 /* ---- transparent huge pages: /sys/kernel/mm/transparent_hugepage -------------------------- */
 
@@ -53,8 +54,8 @@ struct thp_settings {
 /* ---- /proc/sys/vm ------------------------------------------------------------------------- */
 
 struct sysctls {
-	uint64_t min_free_kbytes;       /* effective value */
-	uint64_t user_min_free_kbytes;  /* last written by a user, 0 = never */
+	uint64_t min_free_kbytes;      /* effective value */
+	uint64_t user_min_free_kbytes; /* last written by a user, 0 = never */
 	uint32_t watermark_scale_factor;
 	uint32_t watermark_boost_factor;
 	uint32_t lowmem_reserve_ratio[4];
@@ -72,25 +73,27 @@ struct sysctls {
 /* ---- hardware ----------------------------------------------------------------------------- */
 
 struct node_config {
-	uint64_t mib;        /* memory of the node; multiple of 2. Nodes follow each other in physical
-			      * address; the address decides on DMA, DMA32 and Normal */
-	uint64_t movable_mib;/* top part that forms ZONE_MOVABLE, usually 0 */
+	uint64_t mib; /* memory of the node; multiple of 2. Nodes follow each other in physical
+		       * address; the address decides on DMA, DMA32 and Normal */
+	uint64_t movable_mib; /* top part that forms ZONE_MOVABLE, usually 0 */
 	uint16_t cpus;
-	uint64_t reserved_mib; /* at the node's end: present but not managed (kernel image, memmap) */
+	uint64_t reserved_mib; /* at the node's end: present but not managed (kernel image, memmap)
+				*/
 	uint8_t distance[CONFIG_MAX_NODES]; /* all zero: 10 to self, 20 to others */
 };
 
-/* A zone exactly as given, for tests and for snapshots; node_config.mib is ignored if any is present. */
+/* A zone exactly as given, for tests and for snapshots; node_config.mib is ignored if any is
+ * present. */
 struct zone_config {
 	uint8_t node;
 	enum zone_class class;
 	uint64_t start_pfn, spanned;
-	uint64_t managed;   /* 0: all; less than spanned: the last pages of the zone are reserved */
+	uint64_t managed; /* 0: all; less than spanned: the last pages of the zone are reserved */
 };
 
 struct cma_config {
 	uint8_t node;
-	uint64_t mib;       /* multiple of 2; taken from the top of the node's highest zone */
+	uint64_t mib; /* multiple of 2; taken from the top of the node's highest zone */
 };
 
 struct model_config {
@@ -100,15 +103,17 @@ struct model_config {
 
 	uint32_t nr_nodes;
 	struct node_config node[CONFIG_MAX_NODES];
-	uint32_t nr_zones;            /* explicit zones, see above; 0 = from node[] */
+	uint32_t nr_zones; /* explicit zones, see above; 0 = from node[] */
 	struct zone_config zone[CONFIG_MAX_NODES * 4];
-	bool flat;                    /* no DMA, no DMA32, no hole: everything is Normal, from pfn 512 */
-	uint32_t pci_hole_mib;        /* below 4 GiB, if memory reaches there; default 1024 */
+	bool flat;             /* no DMA, no DMA32, no hole: everything is Normal, from pfn 512 */
+	uint32_t pci_hole_mib; /* below 4 GiB, if memory reaches there; default 1024 */
+	uint32_t image_mib;    /* kernel image of a PC, from 16 MiB on: it and the first MiB are
+				* reserved;    0 = neither */
 	uint32_t nr_cma;
 	struct cma_config cma[MAX_CMA_AREAS];
 	uint64_t swap_mib;
 
-	struct sysctls sysctl;        /* min_free_kbytes 0 = computed */
+	struct sysctls sysctl; /* min_free_kbytes 0 = computed */
 	struct thp_settings thp;
 	struct cost_table cost;
 

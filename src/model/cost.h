@@ -2,12 +2,12 @@
 /*
  * cost.h - what work costs in simulated nanoseconds: one table, one place.
  *
- * COST_TABLE(X): X(symbol, "name", default_ns, "unit", "source"). The name is the key of a cost file and
- * of `compactlab calibrate`, which measures the same rows on a guest or a host and replaces defaults.
- * The source says where the default is from: "published" = derived from the timings an author published
- * with his patch, "traced" = derived from a traced run of a real kernel, "estimate" = nobody measured
- * it yet. Costs move clocks only; no decision reads them, so with a quiet machine (no daemons) a cost
- * change changes times and nothing else.
+ * COST_TABLE(X): X(symbol, "name", default_ns, "unit", "source"). The name is the key of a cost
+ * file and of `compactlab calibrate`, which measures the same rows on a guest or a host and
+ * replaces defaults. The source says where the default is from: "published" = derived from the
+ * timings an author published with his patch, "traced" = derived from a traced run of a real
+ * kernel, "estimate" = nobody measured it yet. Costs move clocks only; no decision reads them, so
+ * with a quiet machine (no daemons) a cost change changes times and nothing else.
  */
 #ifndef COMPACTLAB_MODEL_COST_H
 #define COMPACTLAB_MODEL_COST_H
@@ -43,6 +43,7 @@
 	X(FAULT_HUGE, "fault_huge", 1500, "PMD fault likewise", "estimate")                        \
 	X(ZERO_PAGE, "zero_page", 390, "base page zeroed", "published")                            \
 	X(UNMAP_PAGE, "unmap_page", 60, "base page unmapped", "estimate")                          \
+	X(MADVISE_CALL, "madvise_call", 350, "call that gives a page back", "estimate")            \
 	X(COLLAPSE_SCAN, "collapse_scan", 8, "PTE examined by khugepaged", "estimate")             \
 	X(PIN_PAGE, "pin_page", 60, "base page pinned or unpinned", "estimate")                    \
 	X(FILE_WRITE_PAGE, "file_write_page", 350, "base page of buffered write", "estimate")      \
@@ -62,7 +63,7 @@ enum cost_id {
 #define X(sym, name, ns, unit, source) COST_##sym,
 	COST_TABLE(X)
 #undef X
-	NR_COSTS
+		NR_COSTS
 };
 
 struct cost_row {
@@ -81,6 +82,7 @@ struct cost_table {
 
 void cost_defaults(struct cost_table *t);
 /* Sets one row by name. 0, -ENOENT for an unknown name, -ERANGE above one second. */
-int cost_set(struct cost_table *t, const char *name, uint64_t ns) __attribute__((warn_unused_result));
+int cost_set(struct cost_table *t, const char *name, uint64_t ns)
+	__attribute__((warn_unused_result));
 
 #endif

@@ -28,7 +28,8 @@
 
 #define MIB_PAGES    256u
 #define SYNC_LOOK_NS 10000000ull
-#define DMA_END      4096u    /* 16 MiB */
+#define FIRST_MIB    256u
+#define DMA_END      4096u    /* 16 MiB; the kernel image begins here */
 #define DMA32_END    1048576u /* 4 GiB */
 
 /* ---- configuration ------------------------------------------------------------------------ */
@@ -55,11 +56,18 @@ void model_config_defaults(struct model_config *config)
 	cost_defaults(&config->cost);
 }
 
+/* Pages that boot does not hand over. */
+struct plan_range {
+	pfn_t start, end;
+};
+
 /* One zone to be: collected first, because the arrays are sized by the highest pfn. */
 struct plan {
 	uint32_t nr;
 	struct zone_config zone[MAX_ZONES];
 	pfn_t hole_start, hole_end;
+	uint32_t nr_reserved;
+	struct plan_range reserved[2]; /* ascending, each within a zone, besides the zones' ends */
 	pfn_t end_pfn;
 };
 
@@ -152,14 +160,31 @@ static const char *plan_nodes(const struct model_config *c, struct plan *p)
 	return why;
 }
 
+/* The first MiB of a PC, for the firmware's sake, and the kernel's image. */
+static const char *plan_image(const struct model_config *c, struct plan *p)
+{
+	uint64_t end = DMA_END + (uint64_t)c->image_mib * MIB_PAGES;
+
+	if (!c->image_mib)
+		return NULL;
+	if (c->flat || p->nr < 2 || p->zone[1].class != ZONE_DMA32 ||
+	    DMA_END + (p->zone[1].managed ? p->zone[1].managed : p->zone[1].spanned) <= end)
+		return "no room for a kernel image";
+	p->reserved[p->nr_reserved++] = (struct plan_range){1, FIRST_MIB};
+	p->reserved[p->nr_reserved++] = (struct plan_range){DMA_END, (pfn_t)end};
+	return NULL;
+}
+
 static const char *plan_make(const struct model_config *c, struct plan *p)
 {
 	const char *why = NULL;
 
 	if (c->nr_nodes == 0 || c->nr_nodes > MAX_NODES)
 		return "1 to 16 nodes";
-	if (c->nr_zones == 0)
-		return plan_nodes(c, p);
+	if (c->nr_zones == 0) {
+		why = plan_nodes(c, p);
+		return why ? why : plan_image(c, p);
+	}
 	for (uint32_t i = 0; i < c->nr_zones && !why; i++) {
 		const struct zone_config *z = &c->zone[i];
 
@@ -244,6 +269,10 @@ static void machine_make_zones(struct model *m, const struct plan *p)
 		z->managed = z->present;
 		if (zc->managed)
 			z->managed -= zc->spanned - zc->managed;
+		for (uint32_t k = 0; k < p->nr_reserved; k++)
+			if (p->reserved[k].start >= z->start_pfn &&
+			    p->reserved[k].end <= z->end_pfn)
+				z->managed -= p->reserved[k].end - p->reserved[k].start;
 		n->zone[z->class] = z->id;
 		if (n->present == 0)
 			n->start_pfn = z->start_pfn;
@@ -255,23 +284,32 @@ static void machine_make_zones(struct model *m, const struct plan *p)
 		memmap_hole_blocks(m, p->hole_start, p->hole_end);
 }
 
-/* What memblock hands over, in ascending order, without the reserved end of each zone. */
+/* What memblock hands over, in ascending order, without what is reserved and the hole. */
 static void machine_free_memory(struct model *m, const struct plan *p)
 {
 	for (uint32_t i = 0; i < m->nr_zones; i++) {
+		const struct zone_config *zc = &p->zone[i];
 		struct zone *z = &m->zone[i];
-		pfn_t end = z->end_pfn - (pfn_t)(z->present - z->managed);
+		pfn_t at = z->start_pfn, end = z->end_pfn;
 
-		if (end < z->end_pfn)
+		if (zc->managed) {
+			end = z->start_pfn + (pfn_t)zc->managed;
 			memmap_reserve(m, end, z->end_pfn, PG_RESERVED);
-		if (p->hole_start >= z->start_pfn && p->hole_end <= end && p->hole_end) {
-			if (z->start_pfn < p->hole_start)
-				buddy_boot_range(m, z, z->start_pfn, p->hole_start);
-			if (p->hole_end < end)
-				buddy_boot_range(m, z, p->hole_end, end);
-		} else {
-			buddy_boot_range(m, z, z->start_pfn, end);
 		}
+		for (uint32_t k = 0; k < p->nr_reserved; k++) {
+			const struct plan_range *r = &p->reserved[k];
+
+			if (r->start < z->start_pfn || r->end > z->end_pfn)
+				continue;
+			buddy_boot_range(m, z, at, r->start);
+			memmap_reserve(m, r->start, r->end, PG_RESERVED);
+			at = r->end;
+		}
+		if (p->hole_end && p->hole_start >= at && p->hole_end <= end) {
+			buddy_boot_range(m, z, at, p->hole_start);
+			at = p->hole_end;
+		}
+		buddy_boot_range(m, z, at, end);
 	}
 }
 
@@ -390,6 +428,11 @@ void model_text(struct model *m, enum model_text what, FILE *out)
 	};
 
 	writers[what](m, out);
+}
+
+void model_stat_refresh(struct model *m)
+{
+	pcp_tick(m);
 }
 
 void model_counters(const struct model *m, int64_t *values)

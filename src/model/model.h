@@ -77,6 +77,8 @@ enum model_text {
 	TEXT_EXTFRAG_INDEX,
 };
 void model_text(struct model *m, enum model_text what, FILE *out);
+/* Mirrors vm.stat_refresh: as a tick does, it lets the CPUs' page lists shrink. */
+void model_stat_refresh(struct model *m);
 /* All counters, values[NR_VMSTAT] in enum order. */
 void model_counters(const struct model *m, int64_t *values);
 const char *model_counter_name(enum vmstat_item item);

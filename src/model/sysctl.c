@@ -16,6 +16,7 @@
 #include "model/watermark.h"
 
 #define THP_PREFIX "transparent_hugepage/"
+#define LRU_GEN    "lru_gen.enabled" /* 0, as there is no other LRU here */
 
 void sysctl_defaults(struct sysctls *s, struct thp_settings *t)
 {
@@ -279,9 +280,9 @@ static int enabled_write(struct model *m, const char *value)
 	int word = word_find(enabled_words, value);
 
 	if (word < 0)
-		return m->policy->parse_enabled ? m->policy->parse_enabled(value, strlen(value),
-									    &m->thp.enabled)
-						: word;
+		return m->policy->parse_enabled
+			       ? m->policy->parse_enabled(value, strlen(value), &m->thp.enabled)
+			       : word;
 	m->thp.enabled = (enum thp_enabled)word;
 	return 0;
 }
@@ -324,6 +325,8 @@ int sysctl_write(struct model *m, const char *name, const char *value)
 		return number_write(m, n, value);
 	if (strcmp(name, "vm.lowmem_reserve_ratio") == 0)
 		return ratios_write(m, value);
+	if (strcmp(name, LRU_GEN) == 0)
+		return strtoul(value, NULL, 0) == 0 ? 0 : -EOPNOTSUPP;
 	if (strcmp(name, "vm.compact_memory") == 0 || strcmp(name, "vm.drop_caches") == 0)
 		return -EOPNOTSUPP;
 	if (strncmp(name, THP_PREFIX, strlen(THP_PREFIX)) == 0)
@@ -381,6 +384,8 @@ int sysctl_read(const struct model *m, const char *name, char *buf, size_t size)
 		const uint32_t *r = m->sysctl.lowmem_reserve_ratio;
 
 		used = snprintf(buf, size, "%u\t%u\t%u\t%u\t0", r[0], r[1], r[2], r[3]);
+	} else if (strcmp(name, LRU_GEN) == 0) {
+		used = snprintf(buf, size, "0x0000");
 	} else if (strncmp(name, THP_PREFIX, strlen(THP_PREFIX)) == 0) {
 		return thp_read(m, name + strlen(THP_PREFIX), buf, size);
 	} else {

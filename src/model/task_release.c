@@ -184,8 +184,10 @@ static bool release_by_pfn(struct model *m, struct op *op, struct region *r)
 
 static bool release_by_list(struct model *m, struct op *op, struct region *r)
 {
-	for (unsigned freed = 0; op->cursor < op->list_nr && freed < RELEASE_FREE; op->cursor++)
+	for (unsigned freed = 0; op->cursor < op->list_nr && freed < RELEASE_FREE; op->cursor++) {
+		clock_charge(m, COST_MADVISE_CALL, 1);
 		freed += release_try(m, op, r, op->list[op->cursor]);
+	}
 	return op->cursor < op->list_nr;
 }
 

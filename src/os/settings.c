@@ -11,6 +11,7 @@
 
 #define SYSCTL_DIR "/proc/sys/vm"
 #define THP_DIR    "/sys/kernel/mm/transparent_hugepage"
+#define LRU_DIR    "/sys/kernel/mm/lru_gen"
 
 int setting_path(const char *name, char *path, size_t size)
 {
@@ -21,6 +22,8 @@ int setting_path(const char *name, char *path, size_t size)
 		dir = SYSCTL_DIR, leaf = name + 3;
 	else if (!strncmp(name, "thp.", 4))
 		dir = THP_DIR, leaf = name + 4;
+	else if (!strncmp(name, "lru_gen.", 8))
+		dir = LRU_DIR, leaf = name + 8;
 	else
 		return -EINVAL;
 	if (!*leaf || *leaf == '.' || *leaf == '/' || strstr(leaf, ".."))
@@ -137,8 +140,10 @@ static int find(const struct setting *s, const char *file, char *path, size_t si
 					     triggers[i].step);
 		}
 	if (strlen(s->name) >= 64 || setting_path(s->name, path, size) < 0)
-		return cl_error_at(err, -EINVAL, file, s->line,
-				   "%s is not a setting: names are vm.NAME and thp.NAME", s->name);
+		return cl_error_at(
+			err, -EINVAL, file, s->line,
+			"%s is not a setting: names are vm.NAME, thp.NAME and lru_gen.NAME",
+			s->name);
 	if (access(path, F_OK) < 0)
 		return unknown(s, path, file, err);
 	return 0;

@@ -3,7 +3,8 @@
 #define OS_SETTINGS_H
 /*
  * Kernel settings: vm.NAME is /proc/sys/vm/NAME, thp.NAME is
- * /sys/kernel/mm/transparent_hugepage/NAME (dots of NAME are slashes there).
+ * /sys/kernel/mm/transparent_hugepage/NAME (dots of NAME are slashes there), lru_gen.NAME
+ * is /sys/kernel/mm/lru_gen/NAME.
  */
 #include <compactlab/error.h>
 #include <jansson.h>

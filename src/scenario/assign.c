@@ -19,8 +19,9 @@ struct place {
 
 static const char *const section_types[] = {"experiment", "machine", "variant", "step",
 					    "published",  "check",   "on"};
-static const char *const reserved[] = {"experiment", "machine", "variant", "step", "published",
-				       "check",      "on",      "vm",      "thp",  "all"};
+static const char *const reserved[] = {"experiment", "machine", "variant", "step",
+				       "published",  "check",   "on",      "vm",
+				       "thp",        "lru_gen", "all"};
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -90,7 +91,7 @@ static int unknown_key(const struct place *p, const char *where, enum option_sec
 	if (section == SECTION_VARIANT)
 		suggestion_consider(&best, "kernel");
 	if (section == SECTION_MACHINE) {
-		list_add(keys, sizeof(keys), "vm.NAME, thp.NAME");
+		list_add(keys, sizeof(keys), "vm.NAME, thp.NAME, lru_gen.NAME");
 		for (unsigned i = 0; i < option_count; i++)
 			if (option_table[i].section == SECTION_SETTING)
 				suggestion_consider(&best, option_table[i].key);
@@ -409,7 +410,7 @@ static int add_dotted(struct cl_scenario *s, const struct place *p, enum rank ra
 			return cl_error_hint(p->err, -EINVAL, "did you mean 'experiment.%s'?", key);
 		return cl_error_hint(p->err, -EINVAL,
 				     "write machine.KEY, STEP.KEY, experiment.KEY, check.NAME, "
-				     "vm.NAME or thp.NAME");
+				     "vm.NAME, thp.NAME or lru_gen.NAME");
 	}
 	snprintf(head, sizeof(head), "%.*s", (int)(dot - key), key);
 	if (!strcmp(head, "machine"))
@@ -421,7 +422,7 @@ static int add_dotted(struct cl_scenario *s, const struct place *p, enum rank ra
 	i = scenario_step_find(s, head);
 	if (i >= 0)
 		return add_step_key(s, p, rank, scope, i, dot + 1, value);
-	if (!strcmp(head, "vm") || !strcmp(head, "thp"))
+	if (!strcmp(head, "vm") || !strcmp(head, "thp") || !strcmp(head, "lru_gen"))
 		return wrong(p, "'%s' is not the name of a setting", key);
 	wrong(p, "there is no section or step '%.*s'", (int)(dot - key), key);
 	for (unsigned k = 0; k < s->steps; k++)
@@ -430,6 +431,7 @@ static int add_dotted(struct cl_scenario *s, const struct place *p, enum rank ra
 	suggestion_consider(&best, "experiment");
 	suggestion_consider(&best, "check");
 	suggestion_consider(&best, "thp");
+	suggestion_consider(&best, "lru_gen");
 	return suggest(p, &best, "the first part is machine, experiment, check or a step's name");
 }
 

@@ -66,6 +66,11 @@ const struct option option_table[] = {
 	 .max = 1440 * MINUTE_NS, .fallback = "10min",
 	 .help = "Guest: a run that takes longer, booting included, is stopped and counts as "
 		 "failed."},
+	{MACHINE("slowdown", slowdown), .type = OPT_UINT, .min = 1, .max = 1000, .fallback = "1",
+	 .unit = "times",
+	 .help = "Model: everything takes so many times as long. An emulated guest is some 30 times "
+		 "slower than a machine, and what the kernel does by the clock falls between other "
+		 "work there."},
 
 	{.section = SECTION_VARIANT,
 	 .key = "policy",
@@ -80,7 +85,7 @@ const struct option option_table[] = {
 	 .type = OPT_OVERRIDE,
 	 .help = "Short for machine.kernel: the variant runs on this kernel."},
 	{.section = SECTION_VARIANT,
-	 .key = "vm.NAME, thp.NAME",
+	 .key = "vm.NAME, thp.NAME, lru_gen.NAME",
 	 .type = OPT_OVERRIDE,
 	 .help = "A setting for this variant only."},
 	{.section = SECTION_VARIANT,
@@ -231,7 +236,7 @@ const struct option option_table[] = {
 	 .fallback = "1", .unit = "threads",
 	 .help = "Threads that write, each to a file of its own."},
 
-	{STEP(SET, "vm.NAME, thp.NAME", set.settings), .type = OPT_OVERRIDE,
+	{STEP(SET, "vm.NAME, thp.NAME, lru_gen.NAME", set.settings), .type = OPT_OVERRIDE,
 	 .help = "At least one setting; see the settings. They stay until the run ends."},
 	{STEP(COMPACT, "node", compact.node), .type = OPT_NODE, .words = "all", .fallback = "all",
 	 .help = "Compact this node, or all of them.",
@@ -298,6 +303,13 @@ const struct option option_table[] = {
 	 .help = "Any other file of that folder or of one below it, such as "
 		 "thp.hugepages-64kB/enabled.",
 	 .mirrors = "/sys/kernel/mm/transparent_hugepage/NAME"},
+	{SETTING("lru_gen.enabled"), .max = 7,
+	 .help = "Parts of the multi-generational LRU that run; 0 is the classic LRU, the only one "
+		 "that the model has. Debian's kernels start with 7.",
+	 .mirrors = "/sys/kernel/mm/lru_gen/enabled"},
+	{SETTING("lru_gen.NAME"),
+	 .help = "Any other file of that folder.",
+	 .mirrors = "/sys/kernel/mm/lru_gen/NAME"},
 
 	{.section = SECTION_PUBLISHED,
 	 .key = "STEP.MEASURE",
@@ -310,7 +322,7 @@ const struct option option_table[] = {
 	 .help = "A relation between measures that must hold, or off. See CHECKS."},
 
 	{.section = SECTION_ON,
-	 .key = "vm.NAME, thp.NAME",
+	 .key = "vm.NAME, thp.NAME, lru_gen.NAME",
 	 .type = OPT_OVERRIDE,
 	 .help = "A setting on this backend only."},
 	{.section = SECTION_ON,
@@ -398,6 +410,8 @@ bool option_is_setting(const char *key)
 
 	if (!strncmp(key, "vm.", 3))
 		return is_component(key + 3, key + strlen(key));
+	if (!strncmp(key, "lru_gen.", 8))
+		return is_component(key + 8, key + strlen(key));
 	if (strncmp(key, "thp.", 4))
 		return false;
 	for (p = key + 4; (slash = strchr(p, '/')); p = slash + 1)

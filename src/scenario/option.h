@@ -18,7 +18,7 @@ enum option_section {
 	SECTION_MACHINE,    /* offset: in struct machine */
 	SECTION_VARIANT,    /* offset: in struct plan */
 	SECTION_STEP,       /* offset: in struct step; `kind` says of which, STEP_KINDS: of all */
-	SECTION_SETTING, /* vm.* and thp.*: [machine], [variant], [on], --set, steps of kind set */
+	SECTION_SETTING, /* vm.*, thp.*, lru_gen.*: [machine], [variant], [on], --set, set steps */
 	SECTION_PUBLISHED,
 	SECTION_CHECK,
 	SECTION_ON,
@@ -78,12 +78,13 @@ extern const unsigned option_count;
 
 /*
  * The row of a key, or NULL. `kind` counts in SECTION_STEP only. Settings are found
- * in SECTION_SETTING, those without a row of their own as the row "vm.NAME" or
- * "thp.NAME".
+ * in SECTION_SETTING, those without a row of their own as the row "vm.NAME",
+ * "thp.NAME" or "lru_gen.NAME".
  */
 const struct option *option_find(enum option_section section, enum step_kind kind, const char *key);
 
-/* Does the key have the form of a setting: "vm.NAME", or "thp.NAME" with optional folders? */
+/* Does the key have the form of a setting: "vm.NAME", "lru_gen.NAME", or "thp.NAME" with folders?
+ */
 bool option_is_setting(const char *key);
 
 /* The word itself in `words` or -1. */

@@ -39,7 +39,7 @@ struct node_list {
 	int node[PLAN_MAX_NODES];
 };
 
-/* vm.* or thp.* = value: a file below /proc/sys/vm or /sys/kernel/mm/transparent_hugepage. */
+/* vm.*, thp.* or lru_gen.* = value: a file of the kernel, see setting_path(). */
 struct setting {
 	char *name; /* "vm.compaction_proactiveness", "thp.defrag" */
 	char *value;
@@ -59,6 +59,7 @@ struct machine {
 	char *boot;               /* guest: extra kernel parameters, or NULL */
 	uint64_t disk_bytes;      /* guest: size of the scratch disk, 0 for none */
 	uint64_t timeout_ns;      /* guest: for the whole run */
+	unsigned slowdown;        /* model: factor of all costs */
 	struct settings settings; /* applied before the first step */
 };
 

@@ -228,7 +228,7 @@ static void wrong_overrides_are_named(void **state)
 					      "not text");
 	assert_set_fails("machine.boot=caf\xe9", "--set: machine.boot is not valid UTF-8");
 	assert_set_fails("=", "--set =: --set has no key '' (write machine.KEY, STEP.KEY, "
-			      "experiment.KEY, check.NAME, vm.NAME or thp.NAME)");
+			      "experiment.KEY, check.NAME, vm.NAME, thp.NAME or lru_gen.NAME)");
 }
 
 static void a_long_override_is_refused(void **state)
