@@ -21,6 +21,8 @@ bench: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && bench/
 
 experiments: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && scripts/experiments $(BUILD)
 
+fidelity: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && scripts/fidelity $(BUILD)
+
 fuzz: ; @scripts/deps build test && scripts/fuzz
 
 install: $(BUILD)/build.ninja
@@ -32,4 +34,4 @@ format: ; @clang-format -i $$(git ls-files '*.c' '*.h')
 
 clean: ; rm -rf build build-check-* build-fuzz
 
-.PHONY: all demo check bench experiments fuzz install format clean
+.PHONY: all demo check bench experiments fidelity fuzz install format clean
