@@ -5,6 +5,7 @@
 #include "backend/guest_qemu.h"
 #include "os/kernel_policy.h"
 #include "os/numa.h"
+#include "os/os.h"
 #include "util/util.h"
 #include <compactlab/kernel.h>
 #include <errno.h>
@@ -85,7 +86,9 @@ static int guest_probe(const struct backend_run *run, struct cl_error *err)
 	char path[1200];
 	int r;
 
-	r = run->keep_logs ? probe_logs(run->keep_logs, err) : 0;
+	r = os_probe_snapshot(plan, err);
+	if (!r && run->keep_logs)
+		r = probe_logs(run->keep_logs, err);
 	if (!r)
 		r = cl_kernel_find(wanted_kernel(run), &kernel, err);
 	if (!r)

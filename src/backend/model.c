@@ -27,6 +27,8 @@ static int model_probe(const struct backend_run *run, struct cl_error *err)
 	for (unsigned i = 0; i < p->steps && !r; i++) {
 		const struct step *s = &p->step[i];
 
+		if (s->snapshot)
+			return not_modelled(s, p, "pages of its own to take a snapshot of", err);
 		if (s->kind == STEP_READ && !model_file_known(s->read.file))
 			return not_modelled(s, p, s->read.file, err);
 		if (s->kind == STEP_FAULT && s->fault.method == METHOD_COMPACTLAB)
@@ -60,13 +62,11 @@ static int make_tables(struct model_exec *x, struct cl_error *err)
 static int run_steps(struct model_exec *x, struct cl_error *err)
 {
 	const struct plan *p = x->plan;
-	int r = model_machine_age(x->m, err);
+	int r = model_settings(x->m, &p->machine.settings, p->file, NULL, err);
 
-	if (!r)
-		r = model_settings(x->m, &p->machine.settings, p->file, NULL, err);
 	x->pin_cache = slab_cache_new(x->m, "kmalloc-4k", PIN_TABLE_BYTES, false);
 	model_account_start(x);
-	for (unsigned i = 0; i < p->steps && !r; i++) {
+	for (unsigned i = x->first; i < p->steps && !r; i++) {
 		if (x->run->stopped && x->run->stopped(x->run->arg))
 			return cl_error(err, -EINTR, "stopped");
 		if (x->run->step)
@@ -76,33 +76,45 @@ static int run_steps(struct model_exec *x, struct cl_error *err)
 	return r;
 }
 
+static int make_machine(struct model_exec *x, struct model_config *config, struct cl_error *err)
+{
+	const char *why;
+	int r;
+
+	if (x->plan->machine.snapshot)
+		return model_snapshot_begin(x, config, err);
+	r = model_create(config, &x->m, &why);
+	return r ? cl_error(err, r, "the machine cannot be made: %s", why)
+		 : model_machine_age(x->m, err);
+}
+
 static json_t *make_record(struct model_exec *x)
 {
+	json_t *evidence = model_evidence(x->m);
 	char hash[20], release[64];
+
+	if (x->snapshot)
+		json_object_set(evidence, "snapshot", x->snapshot);
 
 	snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)model_state_hash(x->m));
 	snprintf(release, sizeof(release), "model (%s)", x->m->profile->name);
 	return json_pack("{s:{s:s, s:s}, s:s, s:I, s:b, s:s, s:o, s:O, s:O}", "kernel", "release",
 			 release, "version", "userspace model", "policy", x->m->policy->name,
 			 "wall_ns", (json_int_t)model_now(x->m), "simulated", 1, "state_hash", hash,
-			 "evidence", model_evidence(x->m), "notes", x->notes, "steps", x->steps);
+			 "evidence", evidence, "notes", x->notes, "steps", x->steps);
 }
 
 static int model_run_plan(const struct backend_run *run, json_t **record, struct cl_error *err)
 {
 	struct model_exec x = {.run = run, .plan = run->plan};
 	struct model_config config;
-	const char *why;
 	int r = model_machine_config(run, &config, err);
 
 	*record = NULL;
 	if (!r)
 		r = make_tables(&x, err);
-	if (!r) {
-		r = model_create(&config, &x.m, &why);
-		if (r)
-			cl_error(err, r, "the machine cannot be made: %s", why);
-	}
+	if (!r)
+		r = make_machine(&x, &config, err);
 	if (!r)
 		r = run_steps(&x, err);
 	if (!r) {
@@ -115,6 +127,7 @@ static int model_run_plan(const struct backend_run *run, json_t **record, struct
 	model_destroy(x.m);
 	json_decref(x.steps);
 	json_decref(x.notes);
+	json_decref(x.snapshot);
 	free(x.held);
 	free(x.pin);
 	free(x.pinned);

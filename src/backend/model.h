@@ -45,6 +45,8 @@ struct model_exec {
 	uint64_t *pinned;  /* pages, same */
 	int pin_cache;     /* slab cache of io_uring's buffer tables */
 	struct account account;
+	unsigned first;   /* step to begin with: those before are in the snapshot */
+	json_t *snapshot; /* for the record's evidence; NULL: booted */
 	json_t *steps, *notes;
 };
 
@@ -80,6 +82,14 @@ int model_settings(struct model *m, const struct settings *s, const char *file, 
 		   struct cl_error *err);
 json_t *model_evidence(const struct model *m);
 
+/* ---- model_snapshot.c ------------------------------------------------------------------- */
+
+/*
+ * Makes x->m as the plan's snapshot shows it, and what the steps up to x->first hold. `config` is
+ * complete but for zones and CPUs.
+ */
+int model_snapshot_begin(struct model_exec *x, struct model_config *config, struct cl_error *err);
+
 /* ---- model_step.c ------------------------------------------------------------------------- */
 
 /* Runs step i and appends its record. Errors name the step, the file and the line. */
@@ -112,6 +122,8 @@ int model_unpin_step(struct model_exec *x, unsigned i, json_t *record, struct mo
 int model_release(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
 		  struct cl_error *err);
 void model_held_free(struct held *h);
+/* A step's memory is bound to a node, or to none. */
+void model_bind_region(struct model *m, region_id region, int node);
 /* Sets a number of a step's detail. */
 void model_detail(json_t *record, const char *name, uint64_t value);
 /* One operation of a task of the step, to its end. */

@@ -170,7 +170,7 @@ static void record_pages(struct model_exec *x, json_t *record, const struct land
 
 /* ---- fill ----------------------------------------------------------------------------- */
 
-static void bind_region(struct model *m, region_id region, int node)
+void model_bind_region(struct model *m, region_id region, int node)
 {
 	struct mempolicy p = {.mode = MPOL_BIND, .home = NODE_NONE};
 
@@ -206,7 +206,7 @@ static int fill_region(struct model_exec *x, struct held *h, const struct step_f
 		r = model_mmap(x->m, h->task[0], bytes, advice, &h->region[0]);
 	}
 	if (!r)
-		bind_region(x->m, h->region[0], f->node);
+		model_bind_region(x->m, h->region[0], f->node);
 	return r;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/pool.h"
+#include "backend/snapshots.h"
 #include "config.h"
 #include "util/util.h"
 #include <errno.h>
@@ -87,6 +88,9 @@ static void run_job(struct pool *p, struct job *j)
 	j->result = p->layout->backend->run(&run, &j->record, &j->err);
 	if (!j->result)
 		j->result = pool_stamp(p->layout, j, &j->record, &j->err);
+	if (!j->result)
+		j->result = snapshots_keep(j->plan, p->layout->options->snapshots, j->record,
+					   &j->err);
 	if (j->result) {
 		json_decref(j->record);
 		j->record = NULL;

@@ -27,6 +27,7 @@ enum {
 	OPTION_ALL,
 	OPTION_KEEP_LOGS,
 	OPTION_TRACE,
+	OPTION_SNAPSHOTS,
 	OPTION_DRY_RUN,
 	OPTION_QUIET,
 };
@@ -56,6 +57,8 @@ static const struct cli_option options[] = {
 			  "model, host: write the compaction tracepoints of one run to FILE, in\n"
 			  "the text form of tracefs",
 			  "@file"},
+	[OPTION_SNAPSHOTS] = {"snapshots", "DIR",
+			      "where the snapshots go that steps ask for (default: here)", "@file"},
 	[OPTION_DRY_RUN] = {"dry-run", NULL, "check the scenario and say what would be done", NULL},
 	[OPTION_QUIET] = {"quiet", NULL, "no progress and no tables; checks only when one fails",
 			  NULL},
@@ -189,6 +192,9 @@ static int take(void *arg, unsigned option, const char *value)
 		break;
 	case OPTION_TRACE:
 		r->run.trace = value;
+		break;
+	case OPTION_SNAPSHOTS:
+		r->run.snapshots = value;
 		break;
 	case OPTION_DRY_RUN:
 		r->dry_run = true;

@@ -147,16 +147,48 @@ static void layout_write_gauges(struct model *m, pfn_t pfn, unsigned order, uint
 		stat_zone(z, VM_NR_ZONE_WRITE_PENDING, pages);
 }
 
+static bool layout_may_put(enum page_kind kind, uint8_t flags)
+{
+	bool lru = KINDS_LRU >> kind & 1;
+
+	return KINDS_OWNED >> kind & 1 && (lru || !flags || kind == PG_SLAB);
+}
+
+/* A chunk that is carved out already. */
+static void layout_attach(struct model *m, pfn_t pfn, unsigned order, enum page_kind kind,
+			  uint8_t flags, slot_t slot)
+{
+	const struct region *r = owner_region(m, owner_region_of_slot(m, slot));
+	bool lru = KINDS_LRU >> kind & 1, batches = m->config.lru_batches;
+
+	owner_attach(m, pfn, order, kind, slot,
+		     lru && order == PMD_ORDER && r->mapped && slot.v % SLOT_GROUP == 0);
+	if (kind == PG_SLAB)
+		m->map.flag[pfn] = flags ? flags : 1;
+	if (!lru)
+		return;
+	memmap_flag_set(m, pfn, flags & (uint8_t) ~(PGF_LRU | PGF_UNEVICTABLE));
+	layout_write_gauges(m, pfn, order, flags);
+	if (flags & PGF_UNEVICTABLE) {
+		memmap_flag_set(m, pfn, PGF_UNEVICTABLE);
+		stat_zone(zone_of(m, pfn), VM_NR_MLOCK, 1 << order);
+	}
+	if (flags & PGF_LRU) {
+		m->config.lru_batches = false;
+		lru_add(m, pfn);
+		m->config.lru_batches = batches;
+	}
+}
+
 int layout_put(struct model *m, pfn_t pfn, unsigned order, enum page_kind kind, uint8_t flags,
 	       region_id region)
 {
 	bool lru = KINDS_LRU >> kind & 1;
-	bool batches = m->config.lru_batches;
 	struct region *r;
 	slot_t slot;
 	int err;
 
-	if (!(KINDS_OWNED >> kind & 1) || (!lru && flags && kind != PG_SLAB))
+	if (!layout_may_put(kind, flags))
 		return -EINVAL;
 	err = layout_carve(m, pfn, order);
 	if (err)
@@ -177,22 +209,7 @@ int layout_put(struct model *m, pfn_t pfn, unsigned order, enum page_kind kind, 
 		r = owner_region(m, region);
 		slot = (slot_t){r->first_slot + pfn - (pfn_t)r->pgoff};
 	}
-	owner_attach(m, pfn, order, kind, slot, lru && order == PMD_ORDER && r->mapped);
-	if (kind == PG_SLAB)
-		m->map.flag[pfn] = flags ? flags : 1;
-	if (!lru)
-		return 0;
-	memmap_flag_set(m, pfn, flags & (uint8_t) ~(PGF_LRU | PGF_UNEVICTABLE));
-	layout_write_gauges(m, pfn, order, flags);
-	if (flags & PGF_UNEVICTABLE) {
-		memmap_flag_set(m, pfn, PGF_UNEVICTABLE);
-		stat_zone(zone_of(m, pfn), VM_NR_MLOCK, 1 << order);
-	}
-	if (flags & PGF_LRU) {
-		m->config.lru_batches = false;
-		lru_add(m, pfn);
-		m->config.lru_batches = batches;
-	}
+	layout_attach(m, pfn, order, kind, flags, slot);
 	return 0;
 }
 
@@ -201,6 +218,20 @@ int layout_put_slab(struct model *m, pfn_t pfn, unsigned order, int cache)
 	int err = layout_carve(m, pfn, order);
 
 	return err ? err : slab_adopt(m, cache, pfn, order);
+}
+
+int layout_put_owned(struct model *m, pfn_t pfn, unsigned order, enum page_kind kind, uint8_t flags,
+		     slot_t slot)
+{
+	int err;
+
+	if (!layout_may_put(kind, flags) || !(KINDS_LRU >> kind & 1) ||
+	    !owner_range_is_empty(m, slot.v, order))
+		return -EINVAL;
+	err = layout_carve(m, pfn, order);
+	if (!err)
+		layout_attach(m, pfn, order, kind, flags, slot);
+	return err;
 }
 
 int layout_put_unused(struct model *m, pfn_t pfn, enum page_kind kind)
@@ -222,13 +253,10 @@ int layout_put_unused(struct model *m, pfn_t pfn, enum page_kind kind)
 
 void layout_put_pcp(struct model *m, pfn_t pfn, unsigned order, enum migratetype type, cpu_id cpu)
 {
-	cpu_id current = m->ctx.cpu;
-
-	/* pcp_free() files by the block's type. */
 	must(layout_carve(m, pfn, order) == 0 && block_type(m, pfn) == type);
-	m->ctx.cpu = cpu;
-	pcp_free(m, zone_of(m, pfn), pfn, order);
-	m->ctx.cpu = current;
+	if (type >= MIGRATE_PCPTYPES)
+		type = MIGRATE_MOVABLE;
+	pcp_put(m, zone_of(m, pfn), cpu, pfn, order, type);
 }
 
 void layout_put_free(struct model *m, pfn_t pfn, unsigned order)

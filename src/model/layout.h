@@ -30,24 +30,47 @@ void layout_put_pcp(struct model *m, pfn_t pfn, unsigned order, enum migratetype
  */
 void layout_put_free(struct model *m, pfn_t pfn, unsigned order);
 void layout_block_type(struct model *m, pfn_t pfn, enum migratetype type);
+/* layout_put() into a slot of its own: a page whose owner is known. */
+int layout_put_owned(struct model *m, pfn_t pfn, unsigned order, enum page_kind kind, uint8_t flags,
+		     slot_t slot) MUST_USE;
 void layout_end(struct model *m);
 
-/*
- * What a real machine shows of itself. Arrays are the caller's, indexed from pfn 0; NULL where
- * unknown. Texts are the files' contents. What no file shows (skip bits, cached positions, list
- * order, pcp contents, block types within a zone) is fresh, or guessed as documented in
- * layout_snapshot.c; `guessed` counts.
- */
-struct layout_snapshot {
-	pfn_t nr_pfns;
-	const uint64_t *kpageflags;
-	const uint64_t *kpagecount;
-	const char *zoneinfo, *pagetypeinfo, *buddyinfo, *vmstat;
+/* ---- what a real machine shows of itself -------------------------------------------------- */
+
+/* Chunks of one kind in a row. */
+struct layout_run {
+	pfn_t pfn;
+	uint32_t count; /* chunks */
+	uint8_t order;
+	enum page_kind kind; /* owned kinds, PG_FREE (of whatever order), PG_HOLE, PG_RESERVED */
+	uint8_t flags;       /* PGF_* */
+	slot_t slot;         /* whose page it is; count is 1 then */
 };
 
-/* Fills a configuration's zones from the zoneinfo text. 0, -EINVAL. */
+/*
+ * Texts are the files' contents, NULL where unknown. What no file shows is fresh, or guessed as
+ * documented in layout_snapshot.c.
+ */
+struct layout_snapshot {
+	/* Runs in ascending order without gaps from pfn 0; false at the end. */
+	bool (*next)(void *arg, struct layout_run *run);
+	void (*rewind)(void *arg);
+	void *arg;
+	uint64_t known_pins; /* references that are accounted for: PGF_PINNED, or made later */
+	const char *zoneinfo, *pagetypeinfo, *vmstat;
+};
+
+/* What had to be guessed. */
+struct layout_guess {
+	uint64_t block_types; /* blocks whose type is not MOVABLE */
+	uint64_t pins;        /* pages pinned by nobody known */
+	uint64_t percpu;      /* pages on per-CPU lists */
+};
+
+/* Fills a configuration's zones and CPUs from the zoneinfo text. 0, -EINVAL. */
 int layout_config_from_zoneinfo(struct model_config *config, const char *zoneinfo) MUST_USE;
-/* begin, put ..., end. *guessed: pages whose state had to be guessed. 0, -EINVAL. */
-int layout_load(struct model *m, const struct layout_snapshot *snap, uint64_t *guessed) MUST_USE;
+/* begin, put ..., end. 0, -EINVAL when the pages do not fit the zones, -ENOMEM. */
+int layout_load(struct model *m, const struct layout_snapshot *snap,
+		struct layout_guess *guess) MUST_USE;
 
 #endif

@@ -4,12 +4,13 @@
  *
  * What is guessed, and how:
  *   - block types: /proc/pagetypeinfo says how many blocks of a zone have each type, not which. The
- *     blocks with the most pages that cannot move become UNMOVABLE and RECLAIMABLE, among them
- * those with the most slab pages RECLAIMABLE.
- *   - pins: /proc/vmstat says how many references are held. They are put on the anonymous base
- * pages in order of address, one each.
- *   - pages without any flag are kernel memory; those that stood on a per-CPU list are not told
- * apart.
+ *     blocks with the most pages that cannot move become UNMOVABLE and RECLAIMABLE, those with the
+ *     most slab pages RECLAIMABLE.
+ *   - per-CPU lists: /proc/zoneinfo says how many pages each CPU has, and such pages look like
+ *     kernel memory. Kernel memory is kept together, so those that stand where the least of it is
+ *     are the ones, in order of address, CPU by CPU.
+ *   - pins: /proc/vmstat says how many references are held. Those that nobody known holds are put
+ *     on anonymous base pages in order of address, one each.
  *   - a page on no list yet is put on its LRU list.
  * Skip bits, cached positions and deferral are fresh, lists are in order of address.
  */
@@ -21,34 +22,20 @@
 #include <string.h>
 
 #include "model/memmap.h"
+#include "model/pcp.h"
 #include "model/watermark.h"
-
-#define KPF(bit)          (1ull << (bit))
-#define KPF_REFERENCED    KPF(2)
-#define KPF_DIRTY         KPF(4)
-#define KPF_LRU           KPF(5)
-#define KPF_ACTIVE        KPF(6)
-#define KPF_SLAB          KPF(7)
-#define KPF_WRITEBACK     KPF(8)
-#define KPF_BUDDY         KPF(10)
-#define KPF_ANON          KPF(12)
-#define KPF_SWAPBACKED    KPF(14)
-#define KPF_COMPOUND_HEAD KPF(15)
-#define KPF_COMPOUND_TAIL KPF(16)
-#define KPF_HUGE          KPF(17)
-#define KPF_UNEVICTABLE   KPF(18)
-#define KPF_NOPAGE        KPF(20)
-#define KPF_OFFLINE       KPF(23)
-#define KPF_PGTABLE       KPF(26)
-#define KPF_RESERVED      KPF(32)
 
 /* ---- zoneinfo ----------------------------------------------------------------------------- */
 
 struct zone_text {
 	unsigned node;
 	int class;
-	uint64_t spanned, present, managed, start;
+	uint64_t spanned, present, managed, start, boost;
 	unsigned cpus;
+	uint64_t on_cpus; /* pages on per-CPU lists */
+	/* By CPU, where the caller gives room for so many. */
+	unsigned cpu, room;
+	uint32_t *count, *high;
 };
 
 static const char *next_line(const char *p)
@@ -83,7 +70,11 @@ static int zone_text_next(const char **at, struct zone_text *z)
 				*at = p;
 				return 1;
 			}
-			*z = (struct zone_text){.node = n, .class = class_of(name)};
+			*z = (struct zone_text){.node = n,
+						.class = class_of(name),
+						.room = z->room,
+						.count = z->count,
+						.high = z->high};
 			inside = true;
 		} else if (sscanf(p, " spanned %llu", &v) == 1) {
 			z->spanned = v;
@@ -93,8 +84,17 @@ static int zone_text_next(const char **at, struct zone_text *z)
 			z->managed = v;
 		} else if (sscanf(p, " start_pfn: %llu", &v) == 1) {
 			z->start = v;
-		} else if (sscanf(p, " cpu: %u", &n) == 1 && n + 1 > z->cpus) {
-			z->cpus = n + 1;
+		} else if (sscanf(p, " boost %llu", &v) == 1) {
+			z->boost = v;
+		} else if (sscanf(p, " cpu: %u", &n) == 1 && n < UINT16_MAX) {
+			z->cpu = n;
+			z->cpus = n + 1 > z->cpus ? n + 1 : z->cpus;
+		} else if (sscanf(p, " count: %llu", &v) == 1) {
+			z->on_cpus += v;
+			if (z->cpu < z->room)
+				z->count[z->cpu] = (uint32_t)v;
+		} else if (sscanf(p, " high: %llu", &v) == 1 && z->cpu < z->room) {
+			z->high[z->cpu] = (uint32_t)v;
 		}
 	}
 	*at = NULL;
@@ -131,132 +131,183 @@ int layout_config_from_zoneinfo(struct model_config *config, const char *zoneinf
 	return config->nr_zones ? 0 : -EINVAL;
 }
 
-/* Managed pages are fewer than those present by what boot kept; the marks follow from them. */
-static int snapshot_zones(struct model *m, const char *zoneinfo)
-{
-	struct zone_text t = {0};
+/* ---- what is in each block ---------------------------------------------------------------- */
 
-	while (zoneinfo && zone_text_next(&zoneinfo, &t)) {
-		zone_id id = t.node < m->nr_nodes ? m->node[t.node].zone[t.class] : ZONE_NONE;
-		struct zone *z;
-
-		if (id.v == ZONE_NONE.v)
-			return -EINVAL;
-		z = &m->zone[id.v];
-		if (z->start_pfn != t.start || z->end_pfn - z->start_pfn != t.spanned)
-			return -EINVAL;
-		m->node[t.node].present -= z->present - t.present;
-		z->present = t.present;
-		z->managed = t.managed;
-	}
-	watermark_recalculate_min_free(m);
-	watermark_setup(m);
-	return 0;
-}
-
-/* ---- pages -------------------------------------------------------------------------------- */
-
-static uint64_t snapshot_flags(const struct layout_snapshot *s, pfn_t pfn)
-{
-	return pfn < s->nr_pfns ? s->kpageflags[pfn] : KPF_NOPAGE;
-}
-
-static enum page_kind snapshot_kind(uint64_t f)
-{
-	if (f & KPF_HUGE)
-		return PG_HUGETLB;
-	if (f & KPF_SLAB)
-		return PG_SLAB;
-	if (f & KPF_PGTABLE)
-		return PG_PGTABLE;
-	if (f & KPF_OFFLINE)
-		return PG_MOVABLE_OPS;
-	if (f & KPF_ANON)
-		return PG_ANON;
-	if (f & KPF_SWAPBACKED)
-		return PG_SHMEM;
-	return f & KPF_LRU ? PG_FILE : PG_KERNEL;
-}
-
-/* Order of the compound whose head is at pfn: its tails follow. */
-static unsigned snapshot_order(const struct layout_snapshot *s, pfn_t pfn)
-{
-	unsigned order = 0;
-
-	if (!(snapshot_flags(s, pfn) & KPF_COMPOUND_HEAD))
-		return 0;
-	while (order < MAX_PAGE_ORDER && !(pfn & ((2u << order) - 1)) &&
-	       snapshot_flags(s, pfn + (2u << order) - 1) & KPF_COMPOUND_TAIL &&
-	       snapshot_flags(s, pfn + (1u << order)) & KPF_COMPOUND_TAIL)
-		order++;
-	return order;
-}
-
-static uint8_t snapshot_page_flags(uint64_t f, enum page_kind kind)
-{
-	uint8_t flags = PGF_LRU;
-
-	if (!(KINDS_LRU >> kind & 1))
-		return 0;
-	flags |= f & KPF_ACTIVE ? PGF_ACTIVE : 0;
-	flags |= f & KPF_REFERENCED ? PGF_REFERENCED : 0;
-	if (f & KPF_UNEVICTABLE)
-		flags = (flags | PGF_UNEVICTABLE) & (uint8_t)~PGF_ACTIVE;
-	if (kind == PG_FILE) {
-		flags |= f & KPF_DIRTY ? PGF_DIRTY : 0;
-		flags |= f & KPF_WRITEBACK ? PGF_WRITEBACK : 0;
-	}
-	return flags;
-}
+struct block_sum {
+	uint16_t bare;      /* base pages of kernel memory: maybe on a per-CPU list */
+	uint16_t unmovable; /* other pages that cannot move */
+	uint16_t slab;      /* of these, in slabs */
+};
 
 struct load {
 	struct model *m;
 	const struct layout_snapshot *s;
-	uint64_t pins_left, guessed;
+	struct layout_guess *guess;
+	struct block_sum *sum;      /* by block */
+	uint64_t pins_left;         /* held by nobody known */
+	uint64_t percpu[MAX_ZONES]; /* pages on per-CPU lists of a zone */
+	/* Bare pages in blocks with at most so many of the kernel's are on lists. */
+	uint16_t calm[MAX_ZONES];
+	uint32_t *left;         /* of them by zone and CPU */
+	uint32_t *count, *high; /* room for a zone's, by CPU */
 };
 
-/* One chunk, or one page that is none; its length. Negative errno. */
-static int64_t load_chunk(struct load *l, pfn_t pfn)
+static void sum_run(struct load *l, const struct layout_run *run)
 {
-	uint64_t f = snapshot_flags(l->s, pfn);
-	enum page_kind kind = snapshot_kind(f);
-	unsigned order = snapshot_order(l->s, pfn);
-	uint8_t flags = snapshot_page_flags(f, kind);
-	int err;
+	bool movable = KINDS_LRU >> run->kind & 1 || run->kind == PG_MOVABLE_OPS;
 
-	if (f & (KPF_NOPAGE | KPF_RESERVED)) {
-		err = layout_put_unused(l->m, pfn, f & KPF_NOPAGE ? PG_HOLE : PG_RESERVED);
-		return err ? err : 1;
+	/* Boot leaves the blocks that it keeps as they are: MOVABLE. */
+	if (movable || run->kind == PG_FREE || run->kind == PG_HOLE || run->kind == PG_RESERVED)
+		return;
+	for (uint32_t i = 0; i < run->count << run->order; i++) {
+		struct block_sum *sum;
+
+		if (run->pfn + i >= l->m->map.end_pfn)
+			return;
+		sum = &l->sum[block_of(run->pfn + i).v];
+		if (run->kind == PG_KERNEL && run->order == 0)
+			sum->bare++;
+		else
+			sum->unmovable++;
+		sum->slab += run->kind == PG_SLAB;
 	}
-	if (f & KPF_BUDDY)
-		return 1;
-	/* A folio larger than a block is kernel memory; none of the LRU kinds gets there. */
-	if (order > PAGEBLOCK_ORDER && KINDS_LRU >> kind & 1)
-		order = PAGEBLOCK_ORDER;
-	if (kind == PG_ANON && order == 0 && l->pins_left) {
+}
+
+static int sum_blocks(struct load *l)
+{
+	struct layout_run run = {0};
+	uint32_t cpus = l->m->nr_cpus;
+
+	l->sum = calloc(l->m->map.nr_blocks, sizeof(*l->sum));
+	l->left = calloc((size_t)l->m->nr_zones * cpus, sizeof(*l->left));
+	l->count = calloc(cpus, sizeof(*l->count));
+	l->high = calloc(cpus, sizeof(*l->high));
+	if (!l->sum || !l->left || !l->count || !l->high)
+		return -ENOMEM;
+	l->s->rewind(l->s->arg);
+	while (l->s->next(l->s->arg, &run))
+		sum_run(l, &run);
+	return 0;
+}
+
+static unsigned block_score(const struct load *l, uint32_t block)
+{
+	return l->sum[block].bare + l->sum[block].unmovable;
+}
+
+/* ---- per-CPU lists ------------------------------------------------------------------------ */
+
+/* Up to which score of their block bare pages are those on lists, so that there are enough. */
+static void find_calm(struct load *l, const struct zone *z)
+{
+	uint32_t first = block_of(z->start_pfn).v, last = block_of(z->end_pfn - 1).v;
+	uint64_t bare[PAGEBLOCK_PAGES + 1] = {0}, sum = 0;
+	unsigned score = 0;
+
+	for (uint32_t b = first; b <= last; b++) {
+		unsigned s = block_score(l, b);
+
+		bare[s < PAGEBLOCK_PAGES ? s : PAGEBLOCK_PAGES] += l->sum[b].bare;
+	}
+	while (score < PAGEBLOCK_PAGES && sum + bare[score] < l->percpu[z->id.v])
+		sum += bare[score++];
+	l->calm[z->id.v] = (uint16_t)score;
+}
+
+static void find_percpu(struct load *l)
+{
+	struct zone_text t = {.room = l->m->nr_cpus, .count = l->count, .high = l->high};
+	const char *at = l->s->zoneinfo;
+
+	while (at && zone_text_next(&at, &t)) {
+		zone_id id = t.node < l->m->nr_nodes ? l->m->node[t.node].zone[t.class] : ZONE_NONE;
+
+		if (id.v == ZONE_NONE.v)
+			continue;
+		for (uint32_t cpu = 0; cpu < l->m->nr_cpus && cpu < t.cpus; cpu++) {
+			l->left[id.v * l->m->nr_cpus + cpu] = l->count[cpu];
+			l->percpu[id.v] += l->count[cpu];
+		}
+	}
+	for (uint32_t i = 0; i < l->m->nr_zones; i++) {
+		const struct zone *z = &l->m->zone[i];
+
+		find_calm(l, z);
+		/* The pages chosen are not the kernel's; the types of blocks do not follow them. */
+		for (uint32_t b = block_of(z->start_pfn).v; b <= block_of(z->end_pfn - 1).v; b++)
+			if (l->percpu[i] && block_score(l, b) < l->calm[i])
+				l->sum[b].bare = 0;
+	}
+}
+
+/* Is this page of kernel memory one that is on a list? Then it is put there. */
+static bool load_percpu(struct load *l, pfn_t pfn)
+{
+	const struct zone *z = zone_of(l->m, pfn);
+	const struct block_sum *sum = &l->sum[block_of(pfn).v];
+	uint32_t *left = &l->left[z->id.v * l->m->nr_cpus];
+	cpu_id cpu = {0};
+
+	if (!l->percpu[z->id.v] || (sum->bare && sum->bare + sum->unmovable > l->calm[z->id.v]))
+		return false;
+	while (!left[cpu.v])
+		cpu.v++;
+	left[cpu.v]--;
+	l->percpu[z->id.v]--;
+	layout_put_pcp(l->m, pfn, 0, block_type(l->m, pfn), cpu);
+	l->guess->percpu++;
+	return true;
+}
+
+/* ---- pages -------------------------------------------------------------------------------- */
+
+static int load_chunk(struct load *l, const struct layout_run *run, pfn_t pfn)
+{
+	uint8_t flags = run->flags;
+
+	if (run->kind == PG_HOLE || run->kind == PG_RESERVED)
+		return layout_put_unused(l->m, pfn, run->kind);
+	if (run->kind == PG_FREE)
+		return 0;
+	if (run->kind == PG_KERNEL && run->order == 0 && load_percpu(l, pfn))
+		return 0;
+	if (run->slot.v)
+		return layout_put_owned(l->m, pfn, run->order, run->kind, flags, run->slot);
+	if (run->kind == PG_ANON && run->order == 0 && l->pins_left && !(flags & PGF_PINNED)) {
 		flags |= PGF_PINNED;
 		l->pins_left--;
-		l->guessed++;
+		l->guess->pins++;
 	}
-	if ((kind == PG_KERNEL && f == 0) || (flags && !(f & KPF_LRU)))
-		l->guessed++;
-	err = layout_put(l->m, pfn, order, kind, flags, (region_id){0});
-	return err ? err : 1ll << order;
+	return layout_put(l->m, pfn, run->order, run->kind, flags, (region_id){0});
 }
 
 static int load_pages(struct load *l)
 {
-	for (uint32_t i = 0; i < l->m->nr_zones; i++) {
-		const struct zone *z = &l->m->zone[i];
+	struct layout_run run = {0};
+	pfn_t end = 0;
 
-		for (pfn_t pfn = z->start_pfn; pfn < z->end_pfn;) {
-			int64_t n = load_chunk(l, pfn);
+	l->s->rewind(l->s->arg);
+	while (l->s->next(l->s->arg, &run)) {
+		if (run.pfn != end)
+			return -EINVAL;
+		end = run.pfn + (run.count << run.order);
+		for (pfn_t pfn = run.pfn; pfn < end; pfn += 1u << run.order) {
+			int err;
 
-			if (n < 0)
-				return (int)n;
-			pfn += (pfn_t)n;
+			/* Between zones there is nothing, and nothing is to be there. */
+			if (pfn >= l->m->map.end_pfn || !zone_of(l->m, pfn))
+				continue;
+			if (pfn < zone_of(l->m, pfn)->start_pfn ||
+			    pfn >= zone_of(l->m, pfn)->end_pfn)
+				continue;
+			err = load_chunk(l, &run, pfn);
+			if (err)
+				return err;
 		}
 	}
+	for (uint32_t i = 0; i < l->m->nr_zones; i++)
+		if (l->m->zone[i].end_pfn > end)
+			return -EINVAL;
 	return 0;
 }
 
@@ -282,23 +333,6 @@ static void snapshot_block_counts(const char *text, const struct zone *z, uint64
 	}
 }
 
-/* Pages of a block that cannot move, those of slabs counted again in *slab. */
-static unsigned snapshot_unmovable(const struct layout_snapshot *s, pfn_t start, unsigned *slab)
-{
-	unsigned n = 0;
-
-	*slab = 0;
-	for (pfn_t pfn = start; pfn < start + PAGEBLOCK_PAGES; pfn++) {
-		uint64_t f = snapshot_flags(s, pfn);
-
-		if (f & (KPF_BUDDY | KPF_NOPAGE | KPF_LRU | KPF_ANON | KPF_OFFLINE))
-			continue;
-		n++;
-		*slab += (f & KPF_SLAB) != 0;
-	}
-	return n;
-}
-
 /*
  * Gives `type` to the `want` blocks of a zone with the highest score that are MOVABLE yet. Scores
  * are 1..512, so one histogram finds the threshold.
@@ -313,10 +347,11 @@ static uint64_t load_block_type(struct load *l, const struct zone *z, uint64_t w
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t b = first; b <= last; b++) {
 			pfn_t start = block_start((block_t){b});
-			unsigned slab, score = snapshot_unmovable(l->s, start, &slab);
+			unsigned score =
+				type == MIGRATE_RECLAIMABLE ? l->sum[b].slab : block_score(l, b);
 
-			if (type == MIGRATE_RECLAIMABLE)
-				score = slab;
+			if (score > PAGEBLOCK_PAGES)
+				score = PAGEBLOCK_PAGES;
 			if (score == 0 || block_type(l->m, start) != MIGRATE_MOVABLE)
 				continue;
 			if (pass == 0) {
@@ -342,9 +377,36 @@ static void load_types(struct load *l)
 		uint64_t unmovable, reclaimable;
 
 		snapshot_block_counts(l->s->pagetypeinfo, z, &unmovable, &reclaimable);
-		l->guessed += load_block_type(l, z, reclaimable, MIGRATE_RECLAIMABLE);
-		l->guessed += load_block_type(l, z, unmovable, MIGRATE_UNMOVABLE);
+		l->guess->block_types += load_block_type(l, z, reclaimable, MIGRATE_RECLAIMABLE);
+		l->guess->block_types += load_block_type(l, z, unmovable, MIGRATE_UNMOVABLE);
 	}
+}
+
+/* ---- watermarks --------------------------------------------------------------------------- */
+
+/*
+ * What is managed follows from the pages themselves, and the marks from that; the text counts pages
+ * that boot kept at addresses without memory otherwise. Setting up the marks ends a boost.
+ */
+static int snapshot_marks(struct load *l)
+{
+	struct model *m = l->m;
+	struct zone_text t = {.room = m->nr_cpus, .count = l->count, .high = l->high};
+	const char *zoneinfo = l->s->zoneinfo;
+
+	watermark_recalculate_min_free(m);
+	watermark_setup(m);
+	while (zoneinfo && zone_text_next(&zoneinfo, &t)) {
+		zone_id id = t.node < m->nr_nodes ? m->node[t.node].zone[t.class] : ZONE_NONE;
+
+		if (id.v == ZONE_NONE.v)
+			return -EINVAL;
+		m->zone[id.v].boost = t.boost;
+		for (uint16_t cpu = 0; cpu < m->nr_cpus && cpu < t.cpus; cpu++)
+			if (l->high[cpu])
+				pcp_tune(&m->zone[id.v], (cpu_id){cpu}, l->high[cpu]);
+	}
+	return 0;
 }
 
 /* ---- all of it ---------------------------------------------------------------------------- */
@@ -360,23 +422,29 @@ static uint64_t snapshot_counter(const char *vmstat, const char *name)
 	return 0;
 }
 
-int layout_load(struct model *m, const struct layout_snapshot *snap, uint64_t *guessed)
+int layout_load(struct model *m, const struct layout_snapshot *snap, struct layout_guess *guess)
 {
-	struct load l = {.m = m, .s = snap};
+	struct load l = {.m = m, .s = snap, .guess = guess};
 	uint64_t acquired = snapshot_counter(snap->vmstat, "nr_foll_pin_acquired");
 	uint64_t released = snapshot_counter(snap->vmstat, "nr_foll_pin_released");
 	int err;
 
-	*guessed = 0;
-	if (!snap->kpageflags)
-		return -EINVAL;
-	l.pins_left = acquired > released ? acquired - released : 0;
-	layout_begin(m);
-	load_types(&l);
-	err = load_pages(&l);
-	layout_end(m);
-	if (!err && snap->zoneinfo)
-		err = snapshot_zones(m, snap->zoneinfo);
-	*guessed = l.guessed;
+	*guess = (struct layout_guess){0};
+	if (acquired > released + snap->known_pins)
+		l.pins_left = acquired - released - snap->known_pins;
+	err = sum_blocks(&l);
+	if (!err) {
+		layout_begin(m);
+		find_percpu(&l);
+		load_types(&l);
+		err = load_pages(&l);
+		layout_end(m);
+	}
+	if (!err)
+		err = snapshot_marks(&l);
+	free(l.sum);
+	free(l.left);
+	free(l.count);
+	free(l.high);
 	return err;
 }

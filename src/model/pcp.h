@@ -15,24 +15,35 @@ static inline bool pcp_order_ok(const struct model *m, unsigned order)
 {
 	return m->config.pcp && (order <= PAGE_ALLOC_COSTLY_ORDER || order == PMD_ORDER);
 }
-/* Mirrors zone_batchsize() and zone_highsize()/zone_set_pageset_high_and_batch(): after marks changed. */
+/* Mirrors zone_batchsize() and zone_highsize()/zone_set_pageset_high_and_batch(): after marks
+ * changed. */
 void pcp_resize_zone(struct model *m, struct zone *z);
 
-/* Mirrors rmqueue_pcplist(): from the current CPU's list, refilled by fallback_bulk(). Held or PFN_NONE. */
+/* Mirrors rmqueue_pcplist(): from the current CPU's list, refilled by fallback_bulk(). Held or
+ * PFN_NONE. */
 pfn_t pcp_alloc(struct model *m, struct zone *z, unsigned order, enum migratetype type,
 		alloc_flags_t flags);
-/* Mirrors free_unref_page(): a held chunk of an allowed order; may flush; isolated blocks bypass. */
+/* Mirrors free_unref_page(): a held chunk of an allowed order; may flush; isolated blocks bypass.
+ */
 void pcp_free(struct model *m, struct zone *z, pfn_t pfn, unsigned order);
 
 /* A held chunk onto a list's head, without flush or tuning: layouts. type < MIGRATE_PCPTYPES. */
 void pcp_put(struct model *m, struct zone *z, cpu_id cpu, pfn_t pfn, unsigned order,
 	     enum migratetype type);
 
+/* How many pages a CPU may keep of a zone, as its tuning has it now: layouts. */
+static inline void pcp_tune(struct zone *z, cpu_id cpu, uint32_t high)
+{
+	z->pcp[cpu.v].high = high;
+}
+
 /* Mirrors drain_local_pages(zone): current CPU's set of the zone. */
 void pcp_drain_local(struct model *m, struct zone *z);
-/* Mirrors drain_all_pages(zone): all CPUs; z NULL = all zones. Charges COST_DRAIN_ALL for each CPU. */
+/* Mirrors drain_all_pages(zone): all CPUs; z NULL = all zones. Charges COST_DRAIN_ALL for each CPU.
+ */
 void pcp_drain_all(struct model *m, struct zone *z);
-/* Mirrors decay_pcp_high() and the remote expiry of refresh_cpu_vm_stats(): once a second, from the tick. */
+/* Mirrors decay_pcp_high() and the remote expiry of refresh_cpu_vm_stats(): once a second, from the
+ * tick. */
 void pcp_tick(struct model *m);
 
 static inline struct pcp *pcp_of(struct zone *z, cpu_id cpu)

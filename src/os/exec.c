@@ -12,6 +12,7 @@
 #include "os/evidence.h"
 #include "os/guard.h"
 #include "os/settings.h"
+#include "os/snapshot_step.h"
 #include "util/util.h"
 
 /* How often to look at the guard and at the trace while an operation runs. */
@@ -37,6 +38,9 @@ int span_open(struct exec *x, struct span *s, struct cl_error *err)
 	int r;
 
 	memset(s, 0, sizeof(*s));
+	r = snapshot_before(x, x->now, err);
+	if (r)
+		return r;
 	r = measure_take(&s->before, err);
 	if (!r && x->trace)
 		trace_start(x->trace);
@@ -199,8 +203,10 @@ static int run_all(struct exec *x, int trace_fd, struct cl_error *err)
 			return cl_error(err, -EOPNOTSUPP, "%s", why);
 		exec_note(x, why);
 	}
-	/* First: a policy may come with defaults that the settings are laid over. */
-	r = kernel_policy_apply(x->dog, p->policy, err);
+	r = snapshot_prepare(x, err);
+	/* First of the settings: a policy may come with defaults that they are laid over. */
+	if (!r)
+		r = kernel_policy_apply(x->dog, p->policy, err);
 	if (!r)
 		r = settings_apply(x->dog, &p->machine.settings, p->file, NULL, err);
 	for (unsigned i = 0; i < p->steps && !r; i++) {
@@ -244,8 +250,15 @@ int os_run(const struct os_run *run, json_t **record, struct cl_error *err)
 				    x.notes, "steps", x.steps);
 		if (!*record)
 			r = cl_error(err, -ENOMEM, "out of memory");
+		else
+			r = snapshot_hand_over(&x, *record, err);
+		if (r) {
+			json_decref(*record);
+			*record = NULL;
+		}
 	}
 	free(policy);
+	snapshot_forget(&x);
 	json_decref(x.steps);
 	json_decref(x.notes);
 	json_decref(x.restored);

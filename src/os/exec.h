@@ -16,12 +16,13 @@ struct exec {
 	const struct os_run *run;
 	const struct plan *plan;
 	struct watchdog *dog;
-	struct trace *trace;    /* NULL: not traced, a note says why */
-	struct worker **worker; /* by the index of the step that made it */
-	int64_t pins;           /* held on the machine before the run */
-	unsigned now;           /* index of the step that runs */
-	uint64_t oom_kills;     /* when the step began */
-	uint64_t drained_ns;    /* when the trace was read last */
+	struct trace *trace;        /* NULL: not traced, a note says why */
+	struct worker **worker;     /* by the index of the step that made it */
+	int64_t pins;               /* held on the machine before the run */
+	unsigned now;               /* index of the step that runs */
+	uint64_t oom_kills;         /* when the step began */
+	uint64_t drained_ns;        /* when the trace was read last */
+	struct snapshot **snapshot; /* by the index of the step that wants one */
 	json_t *steps, *notes;
 	json_t *restored; /* {path: value} of the settings that were put back */
 };

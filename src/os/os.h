@@ -27,6 +27,8 @@ struct os_run {
 	bool guard;  /* host: watch MemAvailable and memory pressure, stop before others suffer */
 };
 
+/* A plan that starts from a snapshot can run on the model only: -EOPNOTSUPP. */
+int os_probe_snapshot(const struct plan *plan, struct cl_error *err);
 /* Can the steps run here? Root, the files the plan's settings name, enough memory. */
 int os_probe(const struct os_run *run, struct cl_error *err);
 

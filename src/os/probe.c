@@ -66,6 +66,14 @@ static int probe_fault(const struct plan *p, const struct step *s, struct cl_err
 	return r;
 }
 
+int os_probe_snapshot(const struct plan *p, struct cl_error *err)
+{
+	if (!p->machine.snapshot)
+		return 0;
+	cl_error(err, -EOPNOTSUPP, "a real machine cannot be started from a snapshot");
+	return cl_error_hint(err, -EOPNOTSUPP, "use --on model, or leave machine.snapshot out");
+}
+
 static int probe_step(const struct plan *p, const struct step *s, struct cl_error *err)
 {
 	int r;
@@ -94,8 +102,10 @@ static int probe_step(const struct plan *p, const struct step *s, struct cl_erro
 int os_probe(const struct os_run *run, struct cl_error *err)
 {
 	const struct plan *p = run->plan;
-	int r = probe_machine(err);
+	int r = os_probe_snapshot(p, err);
 
+	if (!r)
+		r = probe_machine(err);
 	if (!r)
 		r = kernel_policy_probe(p->policy, err);
 	if (!r)

@@ -34,6 +34,9 @@ static void answer(struct memory *m, const struct worker_request *q, struct work
 	memset(reply, 0, sizeof(*reply));
 	if (phase[q->phase])
 		reply->status = phase[q->phase](m, q->step, reply);
+	atomic_store(&m->shared->base, (uintptr_t)m->base);
+	atomic_store(&m->shared->place, (uintptr_t)m->place);
+	atomic_store(&m->shared->bytes, m->base ? m->bytes : 0);
 }
 
 /* Everything but standard streams and our socket, so that no end of another socket lives on. */

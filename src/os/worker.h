@@ -55,6 +55,10 @@ struct worker_reply {
 /* One page shared by runner and worker: what the runner must know if the worker dies. */
 struct worker_shared {
 	_Atomic uint64_t held_bytes;
+	/* Where the memory is in the worker's address space, after its last answer; see struct
+	 * memory. */
+	_Atomic uintptr_t base, place;
+	_Atomic uint64_t bytes;
 };
 
 struct punch;

@@ -17,10 +17,13 @@
  *   state_hash        model only, else null
  *   evidence          {"machine": "virtual"|"bare", "hypervisor": name or null,
  *                      "cpus": n, "nodes": [{"node": 0, "bytes": n}, ...],
- *                      "accelerator": "kvm"|"tcg"|null, "thp": {"enabled": s, "defrag": s}}
+ *                      "accelerator": "kvm"|"tcg"|null, "thp": {"enabled": s, "defrag": s}};
+ *                     of a run from a snapshot also "snapshot": {"file", "kernel", "taken", "step",
+ *                     "guessed": {"block_types": n, "pins": n, "percpu": n}, "unknown_settings": n}
  *   settings_restored {path: value, ...} of the settings that the run had changed and that were
  *                     put back at its end, {} when none was; absent where nothing is to be
  *                     put back (model). One that cannot be put back is an error of the run.
+ *   snapshots         {step: file, ...} taken right before these steps; absent when there is none
  *   notes             [text, ...] anything a reader must know (what was not measured and why)
  *   steps             [step, ...] in order
  *

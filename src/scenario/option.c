@@ -62,6 +62,11 @@ const struct option option_table[] = {
 	 .mirrors = "the kernel command line"},
 	{MACHINE("disk", disk_bytes), .type = OPT_SIZE, .max = SIZE_LIMIT, .align = MIB,
 	 .fallback = "0", .help = "Guest: size of a scratch disk for the write steps; 0 for none."},
+	{MACHINE("snapshot", snapshot), .type = OPT_NAME,
+	 .help = "Model: start from this snapshot of a real machine, which takes the place of `nodes` "
+		 "and `cpus`; its settings hold unless others are given. A relative name is looked for "
+		 "in the working directory, then beside the scenario. When it was taken right before a "
+		 "step of the scenario with this name, the steps before that one are left out."},
 	{MACHINE("timeout", timeout_ns), .type = OPT_DURATION, .min = 1000000000ull,
 	 .max = 1440 * MINUTE_NS, .fallback = "10min",
 	 .help = "Guest: a run that takes longer, booting included, is stopped and counts as "
@@ -114,6 +119,17 @@ const struct option option_table[] = {
 	 .fallback = "no",
 	 .help = "Leave the step out. Made for overrides: `[on host]` with `STEP.skip = yes`. No "
 		 "other step may refer to one that is left out."},
+
+	{.section = SECTION_STEP,
+	 .kind = STEP_KINDS,
+	 .key = "snapshot",
+	 .type = OPT_ENUM,
+	 .words = "no|yes",
+	 .fallback = "no",
+	 .offset = offsetof(struct step, snapshot),
+	 .help = "Guest and host: keep the physical layout of the machine as it is right before "
+		 "the step, in a file that the model can start from. See compactlab-snapshot(1).",
+	 .mirrors = "/proc/kpageflags, /proc/kpagecount"},
 
 	{STEP(FILL, "memory", fill.memory), .type = OPT_ENUM, .words = "anon|shmem|file|mlocked",
 	 .fallback = "anon",

@@ -127,7 +127,9 @@ static int resolve_step(const struct plan_context *c, int i, struct step *out)
 	for (unsigned k = 0; !r && k < option_count; k++) {
 		const struct option *o = &option_table[k];
 
-		if (o->section != SECTION_STEP || o->kind != from->kind || o->type == OPT_OVERRIDE)
+		if (o->section != SECTION_STEP || o->type == OPT_OVERRIDE ||
+		    (o->kind == STEP_KINDS ? !o->offset || o->flags & OPTION_FIXED
+					   : o->kind != from->kind))
 			continue;
 		if ((o->flags & OPTION_REQUIRED) &&
 		    !assigned(c->s, c->backend, c->variant, o, i, "")) {
@@ -260,6 +262,7 @@ void plan_free(struct plan *p)
 	settings_free(&p->machine.settings);
 	free(p->machine.kernel);
 	free(p->machine.boot);
+	free(p->machine.snapshot);
 	free(p->scenario);
 	free(p->file);
 	free(p->backend);

@@ -57,6 +57,7 @@ struct machine {
 	unsigned cpus;            /* whole machine, dealt to the nodes in equal runs */
 	char *kernel;             /* guest: image name or path, or NULL */
 	char *boot;               /* guest: extra kernel parameters, or NULL */
+	char *snapshot;           /* model: file with the machine to start from, or NULL */
 	uint64_t disk_bytes;      /* guest: size of the scratch disk, 0 for none */
 	uint64_t timeout_ns;      /* guest: for the whole run */
 	unsigned slowdown;        /* model: factor of all costs */
@@ -198,7 +199,8 @@ struct step_read {
 struct step {
 	char *name;
 	enum step_kind kind;
-	int line; /* of the [step NAME] header */
+	int line;          /* of the [step NAME] header */
+	unsigned snapshot; /* take one right before it */
 	union {
 		struct step_fill fill;
 		struct step_punch punch;

@@ -53,12 +53,18 @@ static int moot(const struct plan_context *c, const struct plan *p, unsigned i, 
 	return a ? 1 : 0;
 }
 
+/* The nodes of the host and of a snapshot are not known before it runs. */
+static bool nodes_unknown(const struct plan_context *c, const struct machine *m)
+{
+	return c->backend == BACKEND_HOST || m->snapshot;
+}
+
 int plan_check_machine(const struct plan_context *c, const struct machine *m)
 {
 	const struct option *o = option_find(SECTION_MACHINE, 0, "cpus");
 	const struct assignment *a = assigned(c->s, c->backend, c->variant, o, -1, "");
 
-	if (c->backend == BACKEND_HOST || m->cpus >= m->nodes)
+	if (nodes_unknown(c, m) || m->cpus >= m->nodes)
 		return 0;
 	if (!a) {
 		o = option_find(SECTION_MACHINE, 0, "nodes");
@@ -72,11 +78,10 @@ int plan_check_machine(const struct plan_context *c, const struct machine *m)
 	return cl_error_hint(c->err, -EINVAL, "each node needs a CPU; set machine.cpus");
 }
 
-/* The host's nodes are not known before it runs. */
 static int check_node(const struct plan_context *c, const struct plan *p, unsigned i,
 		      const char *key, int node)
 {
-	if (c->backend == BACKEND_HOST || node < (int)p->machine.nodes)
+	if (nodes_unknown(c, &p->machine) || node < (int)p->machine.nodes)
 		return 0;
 	blame(c, p, i, key, "there is no node %d", node);
 	if (p->machine.nodes == 1)
@@ -102,7 +107,7 @@ static int check_fits(const struct plan_context *c, const struct plan *p, unsign
 	uint64_t there = memory_of(p, node);
 	char want[32], have[32];
 
-	if (c->backend == BACKEND_HOST || a->bytes < there)
+	if (nodes_unknown(c, &p->machine) || a->bytes < there)
 		return 0;
 	size_print(a->bytes, want, sizeof(want));
 	size_print(there, have, sizeof(have));

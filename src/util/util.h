@@ -29,6 +29,10 @@ int file_write(const char *path, const char *text);
 /* Text to a temporary file beside `path`, then renamed over it. */
 int file_replace(const char *path, const void *data, size_t length);
 
+/* Base64 with padding. NULL without memory; -EINVAL, -ENOMEM. The caller frees. */
+char *base64_encode(const void *data, size_t size);
+int base64_decode(const char *text, void **data, size_t *size);
+
 /* Edit distance, for "did you mean"; transposed neighbours count 1. */
 unsigned edit_distance(const char *a, const char *b);
 

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* Snapshot files: the way there and back, damage, and a machine of the model made from one. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <compactlab/snapshot.h>
+#include "backend/backend.h"
+#include "model/validate.h"
+#include "os/snapshot_take.h"
+#include "procfs/procfs.h"
+#include "result/record.h"
+#include "snapshot/snapshot_model.h"
+#include "util/util.h"
+
+#define REAL   SNAPSHOT_DIR "/pinned-node.snapshot.gz"
+
+#define F(bit) (1ull << KPAGEFLAG_##bit)
+
+static struct snapshot *real(void)
+{
+	struct cl_error err = {0};
+	struct snapshot *s;
+
+	if (snapshot_load(REAL, &s, &err))
+		fail_msg("%s", err.what);
+	return s;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static void test_what_is_written_reads_back_the_same(void **state)
+{
+	struct cl_error err = {0};
+	struct snapshot *s = real(), *again;
+	void *data[2];
+	size_t size[2];
+
+	(void)state;
+	assert_int_equal(snapshot_pack(s, &data[0], &size[0], &err), 0);
+	assert_int_equal(snapshot_unpack(data[0], size[0], "memory", &again, &err), 0);
+	assert_int_equal(again->pages, s->pages);
+	assert_int_equal(again->runs, s->runs);
+	assert_memory_equal(again->run, s->run, s->runs * sizeof(*s->run));
+	assert_int_equal(again->states, s->states);
+	for (unsigned i = 0; i < s->states; i++)
+		assert_memory_equal(&again->state[i], &s->state[i], sizeof(*s->state));
+	assert_int_equal(again->stretches, s->stretches);
+	assert_memory_equal(again->stretch, s->stretch, s->stretches * sizeof(*s->stretch));
+	for (unsigned i = 0; i < SNAPSHOT_TEXTS; i++)
+		assert_string_equal(again->text[i], s->text[i]);
+	assert_string_equal(again->step, "populate");
+	assert_string_equal(snapshot_setting_get(again, "thp.defrag"), "madvise");
+	assert_int_equal(snapshot_pack(again, &data[1], &size[1], &err), 0);
+	assert_int_equal(size[0], size[1]);
+	assert_memory_equal(data[0], data[1], size[0]);
+	free(data[0]);
+	free(data[1]);
+	snapshot_free(s);
+	snapshot_free(again);
+}
+
+/* Folios of every order, more states than letters, neighbours that are alike. */
+static void test_any_pages_read_back_the_same(void **state)
+{
+	struct cl_error err = {0};
+	struct snapshot *s = real(), *made = snapshot_new(0), *again;
+	uint64_t random = 7;
+	void *data;
+	size_t size;
+
+	(void)state;
+	for (unsigned i = 0; i < SNAPSHOT_TEXTS; i++)
+		made->text[i] = strdup(s->text[i]);
+	made->release = strdup("7.3.4");
+	made->version = strdup("#1");
+	made->machine = strdup("x86_64");
+	made->taken = strdup("2026-11-30T13:00:00Z");
+	made->cpus = 4;
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(snapshot_add(made, (struct snapshot_state){SNAPSHOT_FREE, 0, 0},
+					      512),
+				 0);
+	while (made->pages < 1u << 18) {
+		struct snapshot_state t = {(uint8_t)(SNAPSHOT_ANON + random_below(&random, 3)),
+					   (uint8_t)random_below(&random, 11),
+					   (uint16_t)random_below(&random, 512)};
+
+		if (made->pages % (1u << t.order) == 0)
+			assert_int_equal(snapshot_add(made, t, 1), 0);
+	}
+	while (made->pages % 512)
+		assert_int_equal(snapshot_add(made, (struct snapshot_state){SNAPSHOT_HOLE, 0, 0},
+					      1),
+				 0);
+	assert_true(made->states > 26 * 27);
+	assert_int_equal(snapshot_pack(made, &data, &size, &err), 0);
+	assert_int_equal(snapshot_unpack(data, size, "memory", &again, &err), 0);
+	assert_int_equal(again->pages, made->pages);
+	assert_int_equal(again->runs, made->runs);
+	assert_memory_equal(again->run, made->run, made->runs * sizeof(*made->run));
+	free(data);
+	snapshot_free(s);
+	snapshot_free(made);
+	snapshot_free(again);
+}
+
+static void test_a_file_that_is_cut_or_changed_is_refused(void **state)
+{
+	struct cl_error err;
+	struct snapshot *s;
+	char *data;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(file_read(REAL, &data, &size), 0);
+	for (size_t cut = 0; cut < size; cut += 1 + size / 97) {
+		memset(&err, 0, sizeof(err));
+		assert_int_equal(snapshot_unpack(data, cut, "cut", &s, &err), -EINVAL);
+		assert_null(s);
+		assert_string_equal(err.file, "cut");
+		assert_true(err.what[0]);
+	}
+	for (size_t at = 10; at < size; at += 1 + size / 97) {
+		memset(&err, 0, sizeof(err));
+		data[at] ^= 0x10;
+		assert_int_equal(snapshot_unpack(data, size, "changed", &s, &err), -EINVAL);
+		assert_null(s);
+		assert_true(err.what[0]);
+		data[at] ^= 0x10;
+	}
+	free(data);
+}
+
+static void test_damage_inside_names_its_line(void **state)
+{
+	static const struct {
+		const char *text, *what;
+		int line;
+	} cases[] = {
+		{"", "this is no snapshot", 0},
+		{"compactlab-snapshot 2\n", "version 2 of the format", 0},
+		{"compactlab-snapshot 1\nkernel 7.3\n", "the end is missing", 3},
+		{"compactlab-snapshot 1\nkernel 7.3\nkernel 7.3\nend\n", "given twice", 3},
+		{"compactlab-snapshot 1\nkernel 7.3\nend\n", "of which machine it is", 3},
+		{"compactlab-snapshot 1\nwhatever 1\nend\n", "no line starts with 'whatever'", 2},
+		{"compactlab-snapshot 1\ncpus 0\nend\n", "no number of CPUs", 2},
+		{"compactlab-snapshot 1\ntext zoneinfo 99\nNode\nend\n", "length of the text", 2},
+		{"compactlab-snapshot 1\nstate b free 0\nend\n", "that is no state", 2},
+		{"compactlab-snapshot 1\nstate a free 3\nend\n", "no page is of that kind", 2},
+		{"compactlab-snapshot 1\nstate a anon 0 new\nend\n", "no page has such a flag", 2},
+		{"compactlab-snapshot 1\nstate a free 0\npages 0 1 511a\nend\n", "fewer pages", 3},
+		{"compactlab-snapshot 1\nstate a free 0\npages 0 1 512b\nend\n", "no run of", 3},
+		{"compactlab-snapshot 1\nstate a free 0\npages 0 1 0a\nend\n", "no run of", 3},
+		{"compactlab-snapshot 1\nstate a free 0\npages 512 1 512a\nend\n", "out of", 3},
+		{"compactlab-snapshot 1\nstate a anon 3\npages 0 1 64a8a\nend\n", "fewer pages", 3},
+		{"compactlab-snapshot 1\nat 0 0 1\nend\n", "no stretch of memory", 2},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cl_error err = {0};
+		struct snapshot *s;
+
+		assert_int_equal(snapshot_parse(cases[i].text, strlen(cases[i].text), "x", &s,
+						&err),
+				 -EINVAL);
+		assert_null(s);
+		if (!strstr(err.what, cases[i].what) || err.line != cases[i].line)
+			fail_msg("'%s' gave line %d: %s", cases[i].text, err.line, err.what);
+	}
+}
+
+static void test_an_unpacked_file_is_as_good(void **state)
+{
+	struct cl_error err = {0};
+	struct snapshot *s;
+	char *text;
+	static const char *const argv[] = {"gzip", "-dc", REAL, NULL};
+
+	(void)state;
+	assert_int_equal(child_run(argv, &text, NULL), 0);
+	assert_int_equal(snapshot_unpack(text, strlen(text), "text", &s, &err), 0);
+	snapshot_free(s);
+	free(text);
+}
+
+/* ---- the pages of a machine ------------------------------------------------------------------ */
+
+static void test_page_flags_of_the_kernel_are_understood(void **state)
+{
+	static const struct {
+		uint64_t flags, mapped;
+		enum snapshot_kind kind;
+		unsigned ours;
+	} cases[] = {
+		{F(NOPAGE), 0, SNAPSHOT_HOLE, 0},
+		{F(RESERVED), 0, SNAPSHOT_RESERVED, 0},
+		{F(HWPOISON) | F(ANON), 1, SNAPSHOT_RESERVED, 0},
+		{F(BUDDY), 0, SNAPSHOT_FREE, 0},
+		{F(ANON) | F(LRU) | F(MMAP) | F(SWAPBACKED), 1, SNAPSHOT_ANON,
+		 SNAPSHOT_LRU | SNAPSHOT_MAPPED},
+		{F(ANON) | F(LRU) | F(DIRTY), 0, SNAPSHOT_ANON, SNAPSHOT_LRU},
+		{F(LRU) | F(DIRTY) | F(ACTIVE), 3, SNAPSHOT_FILE,
+		 SNAPSHOT_LRU | SNAPSHOT_DIRTY | SNAPSHOT_ACTIVE | SNAPSHOT_MAPPED |
+			 SNAPSHOT_SHARED},
+		{F(UPTODATE), 1, SNAPSHOT_FILE, SNAPSHOT_MAPPED},
+		{F(UPTODATE), 0, SNAPSHOT_KERNEL, 0},
+		{F(LRU) | F(SWAPBACKED) | F(UNEVICTABLE), 0, SNAPSHOT_SHMEM,
+		 SNAPSHOT_LRU | SNAPSHOT_UNEVICTABLE},
+		{F(SLAB), 0, SNAPSHOT_SLAB, 0},
+		{F(PGTABLE) | F(MMAP), 0, SNAPSHOT_PGTABLE, 0},
+		{F(HUGE) | F(COMPOUND_HEAD), 1, SNAPSHOT_HUGETLB, 0},
+		{F(OFFLINE), 0, SNAPSHOT_BALLOON, 0},
+		{0, 0, SNAPSHOT_KERNEL, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct snapshot_state s = snapshot_classify(cases[i].flags, cases[i].mapped);
+
+		assert_int_equal(s.kind, cases[i].kind);
+		assert_int_equal(s.flags, cases[i].ours);
+		assert_int_equal(s.order, 0);
+	}
+}
+
+static void test_memory_of_steps_is_kept_as_stretches(void **state)
+{
+	struct snapshot *s = snapshot_new(0);
+
+	(void)state;
+	assert_int_equal(snapshot_memory_add(s, "hog", 1000), 0);
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(snapshot_memory_page(s, 2 * i, 5000 - 3 * i), 0);
+	assert_int_equal(snapshot_memory_page(s, 500, 7), 0);
+	assert_int_equal(s->stretches, 2);
+	assert_int_equal(s->stretch[0].count, 100);
+	assert_int_equal(s->stretch[0].by, 2);
+	assert_int_equal(s->stretch[0].pfn_by, -3);
+	assert_int_equal(s->memory[0].count, 2);
+	snapshot_free(s);
+}
+
+/* ---- a machine from it ----------------------------------------------------------------------- */
+
+static struct snapshot_machine machine_of(const struct snapshot *s)
+{
+	struct cl_error err = {0};
+	struct snapshot_machine machine;
+	struct model_config config;
+
+	model_config_defaults(&config);
+	config.max_multi_pins = 1u << 20;
+	assert_int_equal(snapshot_profile(s, &config.profile, &err), 0);
+	assert_int_equal(config.profile, PROFILE_C);
+	if (snapshot_machine_new(s, &config, &machine, &err))
+		fail_msg("%s", err.what);
+	return machine;
+}
+
+/* The guest's own text, but for what a merge of two lists changes. */
+static void test_the_machine_has_the_guests_free_lists(void **state)
+{
+	struct snapshot *s = real();
+	struct snapshot_machine machine = machine_of(s);
+	struct buddyinfo want;
+	const char *text = s->text[SNAPSHOT_BUDDYINFO];
+	char why[256];
+
+	(void)state;
+	if (!validate(machine.m, why, sizeof(why)))
+		fail_msg("%s", why);
+	assert_int_equal(buddyinfo_parse(text, strlen(text), &want, NULL), 0);
+	assert_int_equal(want.count, machine.m->nr_zones);
+	for (unsigned z = 0; z < want.count; z++) {
+		int64_t free_pages = 0;
+
+		for (unsigned order = 0; order < want.zone[z].orders; order++) {
+			int64_t have = (int64_t)machine.m->zone[z].nr_chunks[order];
+			int64_t differ = have - (int64_t)want.zone[z].free[order];
+
+			/* A page or two come and go between the pages and the texts. */
+			assert_in_range(differ + 8, 0, 16);
+			free_pages += differ << order;
+		}
+		assert_in_range(free_pages + 128, 0, 256);
+	}
+	buddyinfo_free(&want);
+	snapshot_machine_free(&machine);
+	snapshot_free(s);
+}
+
+static void test_the_scenarios_pages_are_pinned_and_its_own(void **state)
+{
+	struct snapshot *s = real();
+	struct snapshot_machine machine = machine_of(s);
+	uint64_t pinned = 0;
+
+	(void)state;
+	assert_int_equal(machine.helds, 1);
+	assert_string_equal(machine.held[0].step, "hog");
+	assert_true(machine.held[0].pinned);
+	for (uint32_t b = 0; b < machine.m->map.nr_blocks; b++)
+		pinned += machine.m->map.block[b].nr_pinned;
+	assert_int_equal(pinned, machine.held[0].present);
+	assert_int_equal(machine.guess.pins, 0);
+	snapshot_machine_free(&machine);
+	snapshot_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_written_reads_back_the_same),
+		cmocka_unit_test(test_any_pages_read_back_the_same),
+		cmocka_unit_test(test_a_file_that_is_cut_or_changed_is_refused),
+		cmocka_unit_test(test_damage_inside_names_its_line),
+		cmocka_unit_test(test_an_unpacked_file_is_as_good),
+		cmocka_unit_test(test_page_flags_of_the_kernel_are_understood),
+		cmocka_unit_test(test_memory_of_steps_is_kept_as_stretches),
+		cmocka_unit_test(test_the_machine_has_the_guests_free_lists),
+		cmocka_unit_test(test_the_scenarios_pages_are_pinned_and_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
