@@ -21,7 +21,7 @@ bench: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && bench/
 
 experiments: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && scripts/experiments $(BUILD)
 
-fidelity: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && scripts/fidelity $(BUILD)
+fidelity: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && scripts/fidelity $(BUILD) && scripts/fidelity-from-snapshot $(BUILD)
 
 fuzz: ; @scripts/deps build test && scripts/fuzz
 

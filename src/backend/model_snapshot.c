@@ -82,17 +82,22 @@ static int take_over_all(struct model_exec *x, const struct snapshot_machine *ma
 static void remember(struct model_exec *x, const char *path, const struct snapshot *s,
 		     const struct snapshot_machine *machine)
 {
-	x->snapshot = json_pack("{s:s, s:s, s:s, s:s?, s:{s:I, s:I, s:I}, s:I}", "file", path,
-				"kernel", s->release, "taken", s->taken, "step", s->step, "guessed",
-				"block_types", (json_int_t)machine->guess.block_types, "pins",
-				(json_int_t)machine->guess.pins, "percpu",
-				(json_int_t)machine->guess.percpu, "unknown_settings",
-				(json_int_t)machine->unknown_settings);
-	json_array_append_new(
-		x->notes,
-		json_string("the machine was made from a snapshot; free lists are in order of "
-			    "address, skip bits, the scanners' positions and deferral are fresh, "
-			    "block types and per-CPU lists are guessed"));
+	const struct layout_guess *g = &machine->guess;
+
+	x->snapshot = json_pack("{s:s, s:s, s:s, s:s?, s:b, s:{s:I, s:I, s:I}, s:I, s:I}", "file",
+				path, "kernel", s->release, "taken", s->taken, "step", s->step,
+				"inside", machine->inside, "guessed", "block_types",
+				(json_int_t)g->block_types, "pins", (json_int_t)g->pins, "percpu",
+				(json_int_t)g->percpu, "changed", (json_int_t)g->changed,
+				"unknown_settings", (json_int_t)machine->unknown_settings);
+	if (!machine->inside)
+		json_array_append_new(
+			x->notes,
+			json_string(
+				"the machine was made from a snapshot of what /proc shows: free "
+				"lists are in order of address, skip bits, the scanners' positions "
+				"and deferral are fresh, block types and per-CPU lists are "
+				"guessed"));
 }
 
 int model_snapshot_begin(struct model_exec *x, struct model_config *config, struct cl_error *err)

@@ -75,6 +75,11 @@ static int layout_carve(struct model *m, pfn_t pfn, unsigned order)
 	return 0;
 }
 
+int layout_take(struct model *m, pfn_t pfn, unsigned order)
+{
+	return layout_carve(m, pfn, order);
+}
+
 /* ---- placing ------------------------------------------------------------------------------ */
 
 static enum region_kind layout_region_kind(enum page_kind kind)

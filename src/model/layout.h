@@ -33,6 +33,8 @@ void layout_block_type(struct model *m, pfn_t pfn, enum migratetype type);
 /* layout_put() into a slot of its own: a page whose owner is known. */
 int layout_put_owned(struct model *m, pfn_t pfn, unsigned order, enum page_kind kind, uint8_t flags,
 		     slot_t slot) MUST_USE;
+/* Cuts a held chunk out, for a list. 0, -EBUSY when it is something else, -EINVAL. */
+int layout_take(struct model *m, pfn_t pfn, unsigned order) MUST_USE;
 void layout_end(struct model *m);
 
 /* ---- what a real machine shows of itself -------------------------------------------------- */
@@ -47,6 +49,52 @@ struct layout_run {
 	slot_t slot;         /* whose page it is; count is 1 then */
 };
 
+/* A free list from the head on, of the buddy or of a CPU. */
+struct layout_list {
+	uint8_t node;
+	enum zone_class class;
+	uint8_t order, type;
+	int cpu; /* -1: of the buddy */
+	uint32_t nr;
+	const uint32_t *pfn;
+};
+
+/* A CPU's lists of a zone. */
+struct layout_tuning {
+	uint8_t node;
+	enum zone_class class;
+	uint16_t cpu;
+	uint32_t high, free_count, alloc_factor;
+};
+
+/* Compaction of a zone. */
+struct layout_scan {
+	uint8_t node;
+	enum zone_class class;
+	pfn_t migrate[2], free, init_migrate, init_free;
+	uint32_t considered;
+	uint8_t shift, order_failed;
+};
+
+/* By block: its type, LAYOUT_BLOCK_NONE without memory, and the skip bit. */
+#define LAYOUT_BLOCK_TYPE 7u
+#define LAYOUT_BLOCK_NONE 7u
+#define LAYOUT_BLOCK_SKIP 8u
+
+/* What only the kernel's memory shows; arrays are the caller's. */
+struct layout_inside {
+	uint32_t nr_blocks, nr_lists, nr_tunings, nr_scans;
+	const uint8_t *block;
+	const struct layout_list *list;
+	const struct layout_tuning *tuning;
+	const struct layout_scan *scan;
+};
+
+/* Parts of layout_load(): before pages are placed, and after layout_end(). */
+void layout_inside_blocks(struct model *m, const struct layout_inside *in);
+void layout_inside_lists(struct model *m, const struct layout_inside *in, uint64_t *changed);
+void layout_inside_state(struct model *m, const struct layout_inside *in);
+
 /*
  * Texts are the files' contents, NULL where unknown. What no file shows is fresh, or guessed as
  * documented in layout_snapshot.c.
@@ -58,6 +106,7 @@ struct layout_snapshot {
 	void *arg;
 	uint64_t known_pins; /* references that are accounted for: PGF_PINNED, or made later */
 	const char *zoneinfo, *pagetypeinfo, *vmstat;
+	const struct layout_inside *inside; /* NULL: not known */
 };
 
 /* What had to be guessed. */
@@ -65,6 +114,7 @@ struct layout_guess {
 	uint64_t block_types; /* blocks whose type is not MOVABLE */
 	uint64_t pins;        /* pages pinned by nobody known */
 	uint64_t percpu;      /* pages on per-CPU lists */
+	uint64_t changed;     /* not guessed: chunks that were two things, and are one of them */
 };
 
 /* Fills a configuration's zones and CPUs from the zoneinfo text. 0, -EINVAL. */

@@ -301,7 +301,9 @@ static int load_pages(struct load *l)
 			    pfn >= zone_of(l->m, pfn)->end_pfn)
 				continue;
 			err = load_chunk(l, &run, pfn);
-			if (err)
+			if (err == -EBUSY && l->s->inside)
+				l->guess->changed += run.kind != PG_KERNEL;
+			else if (err)
 				return err;
 		}
 	}
@@ -404,7 +406,7 @@ static int snapshot_marks(struct load *l)
 		m->zone[id.v].boost = t.boost;
 		for (uint16_t cpu = 0; cpu < m->nr_cpus && cpu < t.cpus; cpu++)
 			if (l->high[cpu])
-				pcp_tune(&m->zone[id.v], (cpu_id){cpu}, l->high[cpu]);
+				pcp_tune(&m->zone[id.v], (cpu_id){cpu}, l->high[cpu], 0, 0);
 	}
 	return 0;
 }
@@ -435,13 +437,20 @@ int layout_load(struct model *m, const struct layout_snapshot *snap, struct layo
 	err = sum_blocks(&l);
 	if (!err) {
 		layout_begin(m);
-		find_percpu(&l);
-		load_types(&l);
+		if (snap->inside) {
+			layout_inside_blocks(m, snap->inside);
+			layout_inside_lists(m, snap->inside, &guess->changed);
+		} else {
+			find_percpu(&l);
+			load_types(&l);
+		}
 		err = load_pages(&l);
 		layout_end(m);
 	}
 	if (!err)
 		err = snapshot_marks(&l);
+	if (!err && snap->inside)
+		layout_inside_state(m, snap->inside);
 	free(l.sum);
 	free(l.left);
 	free(l.count);

@@ -31,10 +31,13 @@ void pcp_free(struct model *m, struct zone *z, pfn_t pfn, unsigned order);
 void pcp_put(struct model *m, struct zone *z, cpu_id cpu, pfn_t pfn, unsigned order,
 	     enum migratetype type);
 
-/* How many pages a CPU may keep of a zone, as its tuning has it now: layouts. */
-static inline void pcp_tune(struct zone *z, cpu_id cpu, uint32_t high)
+/* A CPU's tuning of a zone as it is in a real machine: layouts. */
+static inline void pcp_tune(struct zone *z, cpu_id cpu, uint32_t high, uint32_t free_count,
+			    uint32_t alloc_factor)
 {
 	z->pcp[cpu.v].high = high;
+	z->pcp[cpu.v].free_count = free_count;
+	z->pcp[cpu.v].alloc_factor = (uint8_t)alloc_factor;
 }
 
 /* Mirrors drain_local_pages(zone): current CPU's set of the zone. */

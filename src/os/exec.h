@@ -22,6 +22,7 @@ struct exec {
 	unsigned now;               /* index of the step that runs */
 	uint64_t oom_kills;         /* when the step began */
 	uint64_t drained_ns;        /* when the trace was read last */
+	struct inside *inside;      /* for snapshots; NULL: the kernel does not show itself */
 	struct snapshot **snapshot; /* by the index of the step that wants one */
 	json_t *steps, *notes;
 	json_t *restored; /* {path: value} of the settings that were put back */

@@ -25,8 +25,12 @@ int snapshot_prepare(struct exec *x, struct cl_error *err)
 	for (unsigned i = 0; i < p->steps && !r; i++) {
 		if (!p->step[i].snapshot)
 			continue;
-		if (!pages)
+		if (!pages) {
 			r = snapshot_machine_pages(&pages, err);
+			if (inside_open(&x->inside))
+				exec_note(x, "the kernel's memory cannot be read: a snapshot lacks "
+					     "the order of free lists and the state of compaction");
+		}
 		x->snapshot[i] = r ? NULL : snapshot_new(pages);
 		if (!r && !x->snapshot[i])
 			r = cl_error(err, -ENOMEM, "out of memory");
@@ -156,7 +160,7 @@ int snapshot_before(struct exec *x, unsigned i, struct cl_error *err)
 	if (r)
 		cl_error(err, r, "cannot see where the memory of the steps is: %s", strerror(-r));
 	else
-		r = snapshot_take(s, pinned, err);
+		r = snapshot_take(s, pinned, x->inside, err);
 	free(pinned);
 	return r;
 }
@@ -193,4 +197,6 @@ void snapshot_forget(struct exec *x)
 		snapshot_free(x->snapshot[i]);
 	free(x->snapshot);
 	x->snapshot = NULL;
+	inside_close(x->inside);
+	x->inside = NULL;
 }

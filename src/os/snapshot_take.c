@@ -321,7 +321,8 @@ int snapshot_machine_pages(uint64_t *pages, struct cl_error *err)
 	return 0;
 }
 
-int snapshot_take(struct snapshot *s, const uint64_t *pinned, struct cl_error *err)
+int snapshot_take(struct snapshot *s, const uint64_t *pinned, const struct inside *inside,
+		  struct cl_error *err)
 {
 	uint64_t pages;
 	int r = snapshot_machine_pages(&pages, err);
@@ -336,16 +337,25 @@ int snapshot_take(struct snapshot *s, const uint64_t *pinned, struct cl_error *e
 	keep_settings(s, "/sys/kernel/mm/transparent_hugepage", "thp.", 1);
 	/* The texts last: they are what the pages are compared with. */
 	r = take_pages(s, pages, pinned, err);
+	/* Without it there is less to see, that is all. */
+	if (!r && inside)
+		(void)!inside_take(inside, s);
 	return r ? r : take_texts(s, err);
 }
 
 int cl_snapshot_take(const char *path, struct cl_error *err)
 {
 	struct snapshot *s = snapshot_new(0);
+	struct inside *inside = NULL;
 	void *data = NULL;
 	size_t size = 0;
-	int r = s ? snapshot_take(s, NULL, err) : cl_error(err, -ENOMEM, "out of memory");
+	int r = s ? 0 : cl_error(err, -ENOMEM, "out of memory");
 
+	/* On most machines it can be seen; a snapshot says whether it was. */
+	(void)!inside_open(&inside);
+	if (!r)
+		r = snapshot_take(s, NULL, inside, err);
+	inside_close(inside);
 	if (!r)
 		r = snapshot_pack(s, &data, &size, err);
 	if (!r) {

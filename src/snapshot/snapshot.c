@@ -21,6 +21,9 @@ static const char *const flags[SNAPSHOT_FLAGS] = {
 static const char *const texts[SNAPSHOT_TEXTS] = {"zoneinfo", "pagetypeinfo", "buddyinfo",
 						  "vmstat"};
 
+const char snapshot_type_letters[] = "UMRHCI?-";
+const char *const snapshot_zone_names[SNAPSHOT_ZONES] = {"DMA", "DMA32", "Normal", "Movable"};
+
 const char *snapshot_kind_name(enum snapshot_kind kind)
 {
 	return kinds[kind];
@@ -74,10 +77,13 @@ struct snapshot *snapshot_new(uint64_t pages)
 	if (!s || !pages)
 		return s;
 	s->room = pages;
-	s->stretch_room = pages / 8 + 64;
+	s->stretch_room = pages / 4 + 64;
+	s->block_room = pages / SNAPSHOT_BLOCK + 64;
+	s->block = array_new(s->block_room, sizeof(*s->block));
 	s->run = array_new(s->room, sizeof(*s->run));
 	s->stretch = array_new(s->stretch_room, sizeof(*s->stretch));
-	if (s->run && s->stretch) {
+	if (s->run && s->stretch && s->block) {
+		memset(s->block, 0xff, s->block_room * sizeof(*s->block));
 		memset(s->run, 0xff, s->room * sizeof(*s->run));
 		memset(s->stretch, 0xff, s->stretch_room * sizeof(*s->stretch));
 		return s;
@@ -108,6 +114,11 @@ void snapshot_free(struct snapshot *s)
 	free(s->state);
 	if (s->run)
 		munmap(s->run, s->room * sizeof(*s->run));
+	if (s->block)
+		munmap(s->block, s->block_room * sizeof(*s->block));
+	free(s->list);
+	free(s->tuning);
+	free(s->scan);
 	if (s->stretch)
 		munmap(s->stretch, s->stretch_room * sizeof(*s->stretch));
 	free(s->memory);
@@ -247,6 +258,12 @@ int snapshot_memory_add(struct snapshot *s, const char *step, uint64_t pages)
 	return 0;
 }
 
+/* The array with room for one more, by 64 of them; NULL without memory. */
+static void *table_grow(void *table, unsigned count, size_t size)
+{
+	return count % 64 ? table : realloc(table, (count + 64) * size);
+}
+
 int snapshot_stretch_add(struct snapshot *s, struct snapshot_stretch stretch)
 {
 	if (s->stretches == s->stretch_room) {
@@ -257,15 +274,17 @@ int snapshot_stretch_add(struct snapshot *s, struct snapshot_stretch stretch)
 			return -ENOMEM;
 		s->stretch = more;
 	}
+	if (s->stretches == UINT32_MAX)
+		return -EFBIG;
 	s->stretch[s->stretches++] = stretch;
-	s->memory[s->memories - 1].count++;
 	return 0;
 }
 
-int snapshot_memory_page(struct snapshot *s, uint64_t position, uint64_t pfn)
+/* One more of the stretches from `first` on, *count of them; in the last one where it fits. */
+static int stretch_page(struct snapshot *s, uint32_t *count, uint64_t position, uint64_t pfn)
 {
-	const struct snapshot_memory *m = &s->memory[s->memories - 1];
-	struct snapshot_stretch *t = m->count ? &s->stretch[s->stretches - 1] : NULL;
+	struct snapshot_stretch *t = *count ? &s->stretch[s->stretches - 1] : NULL;
+	int r;
 
 	if (t && t->count == 1) {
 		t->by = (int32_t)(position - t->position);
@@ -276,9 +295,85 @@ int snapshot_memory_page(struct snapshot *s, uint64_t position, uint64_t pfn)
 		t->count++;
 		return 0;
 	}
-	return snapshot_stretch_add(s, (struct snapshot_stretch){.position = (uint32_t)position,
-								 .pfn = (uint32_t)pfn,
-								 .count = 1});
+	r = snapshot_stretch_add(s, (struct snapshot_stretch){.position = (uint32_t)position,
+							      .pfn = (uint32_t)pfn,
+							      .count = 1});
+	*count += !r;
+	return r;
+}
+
+int snapshot_memory_page(struct snapshot *s, uint64_t position, uint64_t pfn)
+{
+	return stretch_page(s, &s->memory[s->memories - 1].count, position, pfn);
+}
+
+/* ---- from inside ----------------------------------------------------------------------------- */
+
+int snapshot_list_add(struct snapshot *s, struct snapshot_list list)
+{
+	struct snapshot_list *more = table_grow(s->list, s->lists, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	s->list = more;
+	list.first = (uint32_t)s->stretches;
+	list.count = 0;
+	s->list[s->lists++] = list;
+	return 0;
+}
+
+int snapshot_list_page(struct snapshot *s, uint64_t pfn)
+{
+	struct snapshot_list *l = &s->list[s->lists - 1];
+	const struct snapshot_stretch *last = l->count ? &s->stretch[s->stretches - 1] : NULL;
+
+	return stretch_page(s, &l->count, last ? last->position + last->count : 0, pfn);
+}
+
+void snapshot_list_drop(struct snapshot *s)
+{
+	s->stretches = s->list[--s->lists].first;
+}
+
+int snapshot_tuning_add(struct snapshot *s, struct snapshot_tuning tuning)
+{
+	struct snapshot_tuning *more = table_grow(s->tuning, s->tunings, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	s->tuning = more;
+	s->tuning[s->tunings++] = tuning;
+	return 0;
+}
+
+int snapshot_scanners_add(struct snapshot *s, struct snapshot_scanners scanners)
+{
+	struct snapshot_scanners *more = table_grow(s->scan, s->scans, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	s->scan = more;
+	s->scan[s->scans++] = scanners;
+	return 0;
+}
+
+int snapshot_block_add(struct snapshot *s, unsigned type, bool skip)
+{
+	if (s->blocks == s->block_room) {
+		uint8_t *more = array_grow(s->block, &s->block_room, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		s->block = more;
+	}
+	s->block[s->blocks++] = (uint8_t)((type & 7) | (skip ? 8 : 0));
+	return 0;
+}
+
+void snapshot_inside_drop(struct snapshot *s)
+{
+	s->blocks = 0;
+	s->lists = s->tunings = s->scans = 0;
 }
 
 /* ---- is it sound ----------------------------------------------------------------------------- */
@@ -300,6 +395,21 @@ static int check_memory(const struct snapshot *s, const struct snapshot_memory *
 	return 0;
 }
 
+static int check_list(const struct snapshot *s, const struct snapshot_list *l, struct cl_error *err)
+{
+	uint64_t size = 1ull << l->order;
+
+	for (uint32_t i = l->first; i < l->first + l->count; i++) {
+		const struct snapshot_stretch *t = &s->stretch[i];
+		int64_t last = t->pfn + ((int64_t)t->count - 1) * t->pfn_by;
+
+		if (!t->count || last < 0 || (uint64_t)last + size > s->pages ||
+		    t->pfn + size > s->pages || t->pfn % size || t->pfn_by % (int64_t)size)
+			return cl_error(err, -EINVAL, "a free list has pages where there are none");
+	}
+	return 0;
+}
+
 int snapshot_check(const struct snapshot *s, struct cl_error *err)
 {
 	int r = 0;
@@ -313,5 +423,11 @@ int snapshot_check(const struct snapshot *s, struct cl_error *err)
 		return cl_error(err, -EINVAL, "there are no pages in it");
 	for (unsigned i = 0; i < s->memories && !r; i++)
 		r = check_memory(s, &s->memory[i], err);
+	for (unsigned i = 0; i < s->lists && !r; i++)
+		r = check_list(s, &s->list[i], err);
+	if (!r && s->blocks && s->blocks != s->pages / SNAPSHOT_BLOCK)
+		r = cl_error(err, -EINVAL, "it has not a type for each block");
+	if (!r && !s->blocks && (s->lists || s->tunings || s->scans))
+		r = cl_error(err, -EINVAL, "it has lists but no types of blocks");
 	return r;
 }

@@ -74,6 +74,37 @@ struct snapshot_setting {
 	char *name, *value; /* "vm.swappiness", "thp.enabled" */
 };
 
+/*
+ * What only the kernel's own memory shows (src/os/inside.h); all of it is there or nothing, but for
+ * single lists. Zones are numbered DMA, DMA32, Normal, Movable, types as in the kernel: UNMOVABLE,
+ * MOVABLE, RECLAIMABLE, HIGHATOMIC, CMA, ISOLATE.
+ */
+#define SNAPSHOT_ZONES     4
+#define SNAPSHOT_NO_CPU    0xffffu
+#define SNAPSHOT_TYPE_NONE 7u
+
+/* A free list, or one of a CPU's, from the head to the tail: heads of chunks. */
+struct snapshot_list {
+	uint8_t node, zone, order, type;
+	uint16_t cpu;          /* SNAPSHOT_NO_CPU: of the buddy allocator */
+	uint32_t first, count; /* in snapshot.stretch, whose positions count from the head */
+};
+
+/* A CPU's lists of a zone, as their tuning stands. */
+struct snapshot_tuning {
+	uint8_t node, zone;
+	uint16_t cpu;
+	uint32_t high, free_count, alloc_factor;
+};
+
+/* Where compaction of a zone goes on, and its deferral. */
+struct snapshot_scanners {
+	uint8_t node, zone;
+	uint64_t migrate[2], free, init_migrate, init_free; /* page frames */
+	uint32_t considered;
+	uint8_t shift, order_failed;
+};
+
 /* Positions and frames of a step's memory that lie evenly: position + i * by, pfn + i * pfn_by. */
 struct snapshot_stretch {
 	uint32_t position, pfn, count;
@@ -113,6 +144,13 @@ struct snapshot {
 	struct snapshot_stretch *stretch;
 	unsigned memories;
 	struct snapshot_memory *memory;
+	/* From inside; no blocks: unknown. */
+	uint64_t blocks, block_room;
+	uint8_t *block; /* type, and 8 with the skip bit */
+	unsigned lists, tunings, scans;
+	struct snapshot_list *list;
+	struct snapshot_tuning *tuning;
+	struct snapshot_scanners *scan;
 };
 
 /* ---- making one ---------------------------------------------------------------------------- */
@@ -131,6 +169,16 @@ int snapshot_memory_add(struct snapshot *s, const char *step, uint64_t pages);
 /* The memory added last holds this page; positions in ascending order. */
 int snapshot_memory_page(struct snapshot *s, uint64_t position, uint64_t pfn);
 int snapshot_stretch_add(struct snapshot *s, struct snapshot_stretch stretch);
+/* A list, then its chunks from the head on; the last one as if it had not been. */
+int snapshot_list_add(struct snapshot *s, struct snapshot_list list);
+int snapshot_list_page(struct snapshot *s, uint64_t pfn);
+void snapshot_list_drop(struct snapshot *s);
+int snapshot_tuning_add(struct snapshot *s, struct snapshot_tuning tuning);
+int snapshot_scanners_add(struct snapshot *s, struct snapshot_scanners scanners);
+/* Of the next pageblock. */
+int snapshot_block_add(struct snapshot *s, unsigned type, bool skip);
+/* Forget all that is from inside. */
+void snapshot_inside_drop(struct snapshot *s);
 /* Does it say all that a snapshot must say, and nothing that cannot be? */
 int snapshot_check(const struct snapshot *s, struct cl_error *err);
 
@@ -155,6 +203,8 @@ struct snapshot_cursor {
 bool snapshot_next(const struct snapshot *s, struct snapshot_cursor *c, uint64_t *count,
 		   struct snapshot_state *state);
 
+extern const char snapshot_type_letters[]; /* by type */
+extern const char *const snapshot_zone_names[SNAPSHOT_ZONES];
 const char *snapshot_kind_name(enum snapshot_kind kind);
 const char *snapshot_flag_name(unsigned bit);
 const char *snapshot_text_name(enum snapshot_text text);

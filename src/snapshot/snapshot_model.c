@@ -200,6 +200,117 @@ static bool feed_next(void *arg, struct layout_run *run)
 	return true;
 }
 
+/* ---- from inside ----------------------------------------------------------------------------- */
+
+/* The arrays of a layout_inside; all of them NULL when the snapshot has none of it. */
+struct inside_arrays {
+	struct layout_list *list;
+	struct layout_tuning *tuning;
+	struct layout_scan *scan;
+	uint32_t *pfn;
+};
+
+static void inside_free(struct inside_arrays *a)
+{
+	free(a->list);
+	free(a->tuning);
+	free(a->scan);
+	free(a->pfn);
+}
+
+static uint64_t chunks_on(const struct snapshot *s, const struct snapshot_list *l)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = l->first; i < l->first + l->count; i++)
+		sum += s->stretch[i].count;
+	return sum;
+}
+
+static void unroll_list(const struct snapshot *s, const struct snapshot_list *l, uint32_t *pfn)
+{
+	for (uint32_t i = l->first; i < l->first + l->count; i++)
+		for (int64_t k = 0; k < s->stretch[i].count; k++)
+			*pfn++ = (uint32_t)(s->stretch[i].pfn + k * s->stretch[i].pfn_by);
+}
+
+static void unroll_lists(const struct snapshot *s, struct inside_arrays *a)
+{
+	uint64_t at = 0;
+
+	for (unsigned i = 0; i < s->lists; i++) {
+		const struct snapshot_list *l = &s->list[i];
+
+		a->list[i] = (struct layout_list){
+			.node = l->node,
+			.class = (enum zone_class)l->zone,
+			.order = l->order,
+			.type = l->type,
+			.cpu = l->cpu == SNAPSHOT_NO_CPU ? -1 : l->cpu,
+			.nr = (uint32_t)chunks_on(s, l),
+			.pfn = a->pfn + at,
+		};
+		unroll_list(s, l, a->pfn + at);
+		at += a->list[i].nr;
+	}
+}
+
+static void copy_state(const struct snapshot *s, struct inside_arrays *a)
+{
+	for (unsigned i = 0; i < s->tunings; i++) {
+		const struct snapshot_tuning *t = &s->tuning[i];
+
+		a->tuning[i] = (struct layout_tuning){t->node,       (enum zone_class)t->zone,
+						      t->cpu,        t->high,
+						      t->free_count, t->alloc_factor};
+	}
+	for (unsigned i = 0; i < s->scans; i++) {
+		const struct snapshot_scanners *c = &s->scan[i];
+
+		a->scan[i] = (struct layout_scan){
+			.node = c->node,
+			.class = (enum zone_class)c->zone,
+			.migrate = {(pfn_t)c->migrate[0], (pfn_t)c->migrate[1]},
+			.free = (pfn_t)c->free,
+			.init_migrate = (pfn_t)c->init_migrate,
+			.init_free = (pfn_t)c->init_free,
+			.considered = c->considered,
+			.shift = c->shift,
+			.order_failed = c->order_failed,
+		};
+	}
+}
+
+static int inside_make(const struct snapshot *s, struct inside_arrays *a, struct layout_inside *out)
+{
+	uint64_t chunks = 0;
+
+	for (unsigned i = 0; i < s->lists; i++)
+		chunks += chunks_on(s, &s->list[i]);
+	/* More than there are pages: some stand on two lists, which no machine has. */
+	if (chunks > s->pages)
+		return -EINVAL;
+	a->list = calloc(s->lists + 1, sizeof(*a->list));
+	a->tuning = calloc(s->tunings + 1, sizeof(*a->tuning));
+	a->scan = calloc(s->scans + 1, sizeof(*a->scan));
+	a->pfn = calloc(chunks + 1, sizeof(*a->pfn));
+	if (!a->list || !a->tuning || !a->scan || !a->pfn)
+		return -ENOMEM;
+	unroll_lists(s, a);
+	copy_state(s, a);
+	*out = (struct layout_inside){
+		.nr_blocks = (uint32_t)s->blocks,
+		.nr_lists = s->lists,
+		.nr_tunings = s->tunings,
+		.nr_scans = s->scans,
+		.block = s->block,
+		.list = a->list,
+		.tuning = a->tuning,
+		.scan = a->scan,
+	};
+	return 0;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 void snapshot_machine_free(struct snapshot_machine *machine)
@@ -237,6 +348,8 @@ static uint64_t pinned_pages(const struct snapshot *s)
 static int fill(const struct snapshot *s, struct snapshot_machine *machine, struct cl_error *err)
 {
 	struct feed feed = {.s = s};
+	struct inside_arrays arrays = {0};
+	struct layout_inside inside;
 	struct layout_snapshot layout = {
 		.next = feed_next,
 		.rewind = feed_rewind,
@@ -249,10 +362,16 @@ static int fill(const struct snapshot *s, struct snapshot_machine *machine, stru
 	int r;
 
 	machine->unknown_settings = apply_settings(machine->m, s);
+	machine->inside = s->blocks != 0;
 	r = memories_new(machine, &feed);
+	if (!r && machine->inside) {
+		r = inside_make(s, &arrays, &inside);
+		layout.inside = &inside;
+	}
 	if (!r)
 		r = layout_load(machine->m, &layout, &machine->guess);
 	free(feed.slot);
+	inside_free(&arrays);
 	for (unsigned i = 0; !r && i < machine->helds; i++)
 		if (machine->held[i].pinned)
 			r = pin_memory(machine->m, &machine->held[i]);

@@ -35,6 +35,7 @@ struct snapshot_held {
 
 struct snapshot_machine {
 	struct model *m;
+	bool inside; /* the snapshot shows the kernel's own state; nothing but pins was guessed */
 	struct layout_guess guess;
 	unsigned unknown_settings; /* that the model does not have */
 	unsigned helds;

@@ -298,7 +298,8 @@ static int read_memory(struct reader *r, struct span *l)
 	char *step;
 	int e;
 
-	if (!span_word(l, &w) || !number(l, SNAPSHOT_MAX_PAGES, &pages) || r->s->memories == 1024)
+	if (!span_word(l, &w) || !number(l, SNAPSHOT_MAX_PAGES, &pages) || r->s->lists ||
+	    r->s->memories == 1024)
 		return damaged(r, "that is no memory of a step");
 	step = copy(&w);
 	e = step ? snapshot_memory_add(r->s, step, pages) : -ENOMEM;
@@ -312,14 +313,140 @@ static int read_at(struct reader *r, struct span *l)
 	struct snapshot_stretch t = {0};
 	uint64_t position, pfn, count;
 
-	if (!s->memories || !number(l, SNAPSHOT_MAX_PAGES, &position) ||
+	if (!s->memories || s->lists || !number(l, SNAPSHOT_MAX_PAGES, &position) ||
 	    !number(l, SNAPSHOT_MAX_PAGES, &pfn) || !number(l, SNAPSHOT_MAX_PAGES, &count) ||
 	    (count > 1 && (!signed_number(l, &t.by) || !signed_number(l, &t.pfn_by))))
 		return damaged(r, "that is no stretch of memory");
 	t.position = (uint32_t)position;
 	t.pfn = (uint32_t)pfn;
 	t.count = (uint32_t)count;
-	return snapshot_stretch_add(s, t) ? no_memory(r) : 0;
+	if (snapshot_stretch_add(s, t))
+		return no_memory(r);
+	s->memory[s->memories - 1].count++;
+	return 0;
+}
+
+/* ---- from inside ----------------------------------------------------------------------------- */
+
+static bool letter_type(char c, unsigned *type)
+{
+	const char *at = c ? strchr(snapshot_type_letters, c) : NULL;
+
+	*type = at ? (unsigned)(at - snapshot_type_letters) : 0;
+	return at && (*type < 6 || *type == SNAPSHOT_TYPE_NONE);
+}
+
+static bool node_zone(struct span *l, uint8_t *node, uint8_t *zone)
+{
+	struct span w;
+	uint64_t id;
+
+	if (!number(l, SNAPSHOT_MAX_NODES - 1, &id) || !span_word(l, &w))
+		return false;
+	*node = (uint8_t)id;
+	for (unsigned i = 0; i < SNAPSHOT_ZONES; i++) {
+		*zone = (uint8_t)i;
+		if (span_is(w, snapshot_zone_names[i]))
+			return true;
+	}
+	return false;
+}
+
+static int read_blocks(struct reader *r, struct span *l)
+{
+	if (r->s->blocks)
+		return damaged(r, "given twice");
+	for (span_blanks(l); l->length;) {
+		uint64_t count = 1;
+		unsigned type;
+		bool skip;
+
+		if (*l->at >= '0' && *l->at <= '9' && !span_u64(l, &count))
+			count = 0;
+		if (!count || count > r->s->pages / SNAPSHOT_BLOCK - r->s->blocks || !l->length ||
+		    !letter_type(*l->at, &type))
+			return damaged(r, "that is no type of blocks");
+		l->at++;
+		l->length--;
+		skip = span_skip(l, "s");
+		while (count--)
+			if (snapshot_block_add(r->s, type, skip))
+				return no_memory(r);
+	}
+	return 0;
+}
+
+static int read_scanners(struct reader *r, struct span *l)
+{
+	uint64_t most = SNAPSHOT_MAX_PAGES, considered, shift, failed;
+	struct snapshot_scanners c = {0};
+
+	if (!node_zone(l, &c.node, &c.zone) || !number(l, most, &c.migrate[0]) ||
+	    !number(l, most, &c.migrate[1]) || !number(l, most, &c.free) ||
+	    !number(l, most, &c.init_migrate) || !number(l, most, &c.init_free) ||
+	    !literal(l, "deferred") || !number(l, UINT32_MAX, &considered) ||
+	    !number(l, 6, &shift) || !number(l, 32, &failed) || r->s->scans == 4096)
+		return damaged(r, "those are no positions of scanners");
+	c.considered = (uint32_t)considered;
+	c.shift = (uint8_t)shift;
+	c.order_failed = (uint8_t)failed;
+	return snapshot_scanners_add(r->s, c) ? no_memory(r) : 0;
+}
+
+static int read_tuning(struct reader *r, struct span *l)
+{
+	uint64_t cpu, high, freed, factor;
+	struct snapshot_tuning t = {0};
+
+	if (!node_zone(l, &t.node, &t.zone) || !number(l, SNAPSHOT_NO_CPU - 1, &cpu) ||
+	    !number(l, UINT32_MAX, &high) || !number(l, UINT32_MAX, &freed) ||
+	    !number(l, 255, &factor) || r->s->tunings == 1u << 20)
+		return damaged(r, "that is no tuning of a CPU's lists");
+	t.cpu = (uint16_t)cpu;
+	t.high = (uint32_t)high;
+	t.free_count = (uint32_t)freed;
+	t.alloc_factor = (uint32_t)factor;
+	return snapshot_tuning_add(r->s, t) ? no_memory(r) : 0;
+}
+
+static int read_list(struct reader *r, struct span *l)
+{
+	struct snapshot_list list = {.cpu = SNAPSHOT_NO_CPU};
+	uint64_t order, cpu;
+	struct span w;
+	unsigned type;
+
+	if (!node_zone(l, &list.node, &list.zone) || !number(l, SNAPSHOT_MAX_ORDER, &order) ||
+	    !span_word(l, &w) || w.length != 1 || !letter_type(*w.at, &type) || type > 5 ||
+	    r->s->lists == 1u << 20)
+		return damaged(r, "that is no free list");
+	span_blanks(l);
+	if (l->length) {
+		if (!number(l, SNAPSHOT_NO_CPU - 1, &cpu))
+			return damaged(r, "that is no CPU");
+		list.cpu = (uint16_t)cpu;
+	}
+	list.order = (uint8_t)order;
+	list.type = (uint8_t)type;
+	return snapshot_list_add(r->s, list) ? no_memory(r) : 0;
+}
+
+static int read_in(struct reader *r, struct span *l)
+{
+	struct snapshot *s = r->s;
+	struct snapshot_stretch t = {.by = 1};
+	uint64_t pfn, count;
+
+	if (!s->lists || !number(l, SNAPSHOT_MAX_PAGES, &pfn) ||
+	    !number(l, SNAPSHOT_MAX_PAGES, &count) || !count ||
+	    (count > 1 && !signed_number(l, &t.pfn_by)))
+		return damaged(r, "that is no part of a free list");
+	t.pfn = (uint32_t)pfn;
+	t.count = (uint32_t)count;
+	if (snapshot_stretch_add(s, t))
+		return no_memory(r);
+	s->list[s->lists - 1].count++;
+	return 0;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -332,7 +459,8 @@ static const struct {
 	{"memory", read_memory}, {"setting", read_setting}, {"text", read_text},
 	{"kernel", read_kernel}, {"version", read_version}, {"machine", read_machine},
 	{"taken", read_taken},   {"before", read_before},   {"cpus", read_cpus},
-	{"node", read_node},
+	{"node", read_node},     {"in", read_in},           {"list", read_list},
+	{"blocks", read_blocks}, {"tuning", read_tuning},   {"scanners", read_scanners},
 };
 
 static int read_line(struct reader *r, struct span *l)

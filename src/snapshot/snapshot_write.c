@@ -133,6 +133,66 @@ static void write_memories(const struct snapshot *s, FILE *out)
 	}
 }
 
+/* ---- from inside ----------------------------------------------------------------------------- */
+
+static void write_stretches(const struct snapshot *s, uint32_t first, uint32_t count, FILE *out)
+{
+	for (uint32_t k = first; k < first + count; k++) {
+		const struct snapshot_stretch *t = &s->stretch[k];
+
+		fprintf(out, "in %u %u", t->pfn, t->count);
+		if (t->count > 1)
+			fprintf(out, " %d", t->pfn_by);
+		fputc('\n', out);
+	}
+}
+
+static void write_blocks(const struct snapshot *s, FILE *out)
+{
+	fputs("blocks ", out);
+	for (uint64_t i = 0, next; i < s->blocks; i = next) {
+		for (next = i + 1; next < s->blocks && s->block[next] == s->block[i];)
+			next++;
+		if (next - i > 1)
+			fprintf(out, "%" PRIu64, next - i);
+		fprintf(out, "%c%s", snapshot_type_letters[s->block[i] & 7],
+			s->block[i] & 8 ? "s" : "");
+	}
+	fputc('\n', out);
+}
+
+static void write_inside(const struct snapshot *s, FILE *out)
+{
+	if (s->blocks)
+		write_blocks(s, out);
+	for (unsigned i = 0; i < s->scans; i++) {
+		const struct snapshot_scanners *c = &s->scan[i];
+
+		fprintf(out,
+			"scanners %u %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+			" deferred %u %u %u\n",
+			c->node, snapshot_zone_names[c->zone], c->migrate[0], c->migrate[1],
+			c->free, c->init_migrate, c->init_free, c->considered, c->shift,
+			c->order_failed);
+	}
+	for (unsigned i = 0; i < s->tunings; i++) {
+		const struct snapshot_tuning *t = &s->tuning[i];
+
+		fprintf(out, "tuning %u %s %u %u %u %u\n", t->node, snapshot_zone_names[t->zone],
+			t->cpu, t->high, t->free_count, t->alloc_factor);
+	}
+	for (unsigned i = 0; i < s->lists; i++) {
+		const struct snapshot_list *l = &s->list[i];
+
+		fprintf(out, "list %u %s %u %c", l->node, snapshot_zone_names[l->zone], l->order,
+			snapshot_type_letters[l->type]);
+		if (l->cpu != SNAPSHOT_NO_CPU)
+			fprintf(out, " %u", l->cpu);
+		fputc('\n', out);
+		write_stretches(s, l->first, l->count, out);
+	}
+}
+
 /* ---- the envelope ---------------------------------------------------------------------------- */
 
 static int compress_text(const char *text, size_t length, void **data, size_t *size)
@@ -185,6 +245,7 @@ int snapshot_pack(const struct snapshot *s, void **data, size_t *size, struct cl
 	write_states(s, out);
 	write_pages(s, out);
 	write_memories(s, out);
+	write_inside(s, out);
 	fputs("end\n", out);
 	r = ferror(out) ? -ENOMEM : 0;
 	if (fclose(out) || r || !text)
