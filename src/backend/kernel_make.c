@@ -149,7 +149,8 @@ static void first_error(const char *path, char *line, size_t size)
 
 /*
  * Nothing of the day, the machine or the folder goes in, so that ccache knows again what it
- * has compiled, in another tree too.
+ * has compiled, in another tree too. It tells by the files that went in, which saves
+ * preprocessing each twice.
  */
 int make_target(const struct make *m, const char *target, struct cl_error *err)
 {
@@ -159,6 +160,7 @@ int make_target(const struct make *m, const char *target, struct cl_error *err)
 	const char *const argv[] = {"env",
 				    base,
 				    "CCACHE_NOHASHDIR=1",
+				    "CCACHE_DEPEND=1",
 				    "make",
 				    tree,
 				    objects,
