@@ -4,7 +4,8 @@
  * fragmented by pinned pages. All methods run in one process, in turn, after a
  * warm-up round that is not counted; medians are compared.
  *
- *   bench-populate [--size 1G] [--repeat 5] [--node N] [--methods LIST] [--json]
+ *   bench-populate [--size 1G] [--repeat 5] [--node N] [--methods LIST] [--json] [--verbose]
+ *   bench-populate --methods qemu,qemu-preloaded --preload LIBRARY   QEMU's own code
  *   bench-populate --pinned --yes [--leave 6G]   fills the node's memory, needs root
  *   bench-populate --movable --yes [--leave 6G]  the same without the pins, anew for
  *                                                each run
@@ -16,28 +17,26 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "populate/pop_probe.h"
 #include "populate/pop_job.h"
 #include "populate/pop_room.h"
 #include "populate_fragment.h"
+#include "populate_qemu.h"
 
 #define MAX_REPEAT 101
 
-enum method { TOUCH, POPULATE, MAP, BASE, COLLAPSE, OURS, METHODS };
+enum method { TOUCH, POPULATE, MAP, BASE, COLLAPSE, OURS, QEMU, QEMU_OURS, METHODS };
 static const char *const names[METHODS] = {"touch", "populate-write",     "map-populate",
-					   "base",  "base-then-collapse", "compactlab"};
+					   "base",  "base-then-collapse", "compactlab",
+					   "qemu",  "qemu-preloaded"};
 
 struct sample {
 	uint64_t ns, cpu_ns, huge;
@@ -49,9 +48,11 @@ struct bench {
 	unsigned repeat;
 	int node;
 	unsigned unpin_at; /* percent, 0: never */
-	pid_t hog;
-	uint64_t base_at_unpin, unpinned_at;
-	bool pinned, movable, yes, json, wanted[METHODS];
+	const char *preload;
+	struct fragment hog;
+	bool unpinning;
+	uint64_t base_at_unpin, unpinned_at, huge_again_at;
+	bool pinned, movable, yes, json, verbose, wanted[METHODS];
 	struct pop_probe probe;
 	struct sample sample[METHODS][MAX_REPEAT];
 	struct cl_populate_receipt receipt; /* of the last run of ours */
@@ -88,16 +89,22 @@ static int64_t vmstat(const char *name)
 
 /* ---- one run -------------------------------------------------------------------- */
 
-/* Called ten times a second at most, so the moment is a rough one; it is reported. */
+/* Called ten times a second at most, so the moments are rough ones; they are reported. */
 static int unpin_when_due(void *arg, const struct cl_populate_progress *p)
 {
 	struct bench *b = arg;
+	uint64_t base = p->done_bytes - p->huge_bytes;
 
-	if (b->unpinned_at || p->done_bytes * 100 < p->bytes * b->unpin_at)
-		return 0;
-	fragment_unpin(b->hog);
-	b->unpinned_at = p->done_bytes;
-	b->base_at_unpin = p->done_bytes - p->huge_bytes;
+	if (!b->unpinning && p->done_bytes * 100 >= p->bytes * b->unpin_at) {
+		fragment_unpin(&b->hog);
+		b->unpinning = true;
+	} else if (b->unpinning && !b->unpinned_at && fragment_unpinned(&b->hog)) {
+		b->unpinned_at = p->done_bytes;
+		b->base_at_unpin = base;
+	} else if (b->unpinned_at && !b->huge_again_at &&
+		   p->huge_bytes > b->unpinned_at - b->base_at_unpin) {
+		b->huge_again_at = p->done_bytes;
+	}
 	return 0;
 }
 
@@ -110,7 +117,8 @@ static int ours(struct bench *b, char *at)
 		o.node = b->node;
 	}
 	if (b->unpin_at) {
-		b->unpinned_at = 0;
+		b->unpinned_at = b->huge_again_at = 0;
+		b->unpinning = false;
 		o.progress = unpin_when_due;
 		o.arg = b;
 	}
@@ -157,6 +165,8 @@ static int fill(struct bench *b, enum method m, char *at)
 		return base_then_collapse(b, at);
 	case OURS:
 		return ours(b, at);
+	case QEMU:
+	case QEMU_OURS:
 	case METHODS:
 		break;
 	}
@@ -189,27 +199,24 @@ static void warm(struct bench *b)
 	munmap(at, size);
 }
 
-static void run(struct bench *b, enum method m, struct sample *s)
+static void run_here(struct bench *b, enum method m, struct sample *s)
 {
-	uint64_t block = b->probe.block_bytes, t;
-	uint64_t cpu;
-	int64_t stall = vmstat("compact_stall"), fail = vmstat("compact_fail"), huge;
+	uint64_t block = b->probe.block_bytes, t, cpu;
 	char *map = mmap(NULL, b->size + block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			 -1, 0),
 	     *at;
+	int64_t huge;
 	int r;
 
 	if (map == MAP_FAILED)
 		die("mmap", errno);
 	at = (char *)(((uintptr_t)map + block - 1) & ~(block - 1));
-	if (!b->pinned && !b->movable)
-		warm(b);
 	t = pop_sys_now_ns();
 	cpu = cpu_ns();
 	r = fill(b, m, at);
 	s->cpu_ns = cpu_ns() - cpu;
 	s->ns = pop_sys_now_ns() - t;
-	if (r && m == OURS)
+	if (m == OURS && (r || b->verbose))
 		fprintf(stderr, "bench-populate: %s\n", b->receipt.text);
 	if (r)
 		die(names[m], -r);
@@ -217,9 +224,38 @@ static void run(struct bench *b, enum method m, struct sample *s)
 		       ? pop_survey_huge(&b->probe, (uintptr_t)at, (uintptr_t)at + b->size)
 		       : -1;
 	s->huge = huge < 0 ? 0 : (uint64_t)huge;
+	munmap(map, b->size + block);
+}
+
+static void run_qemu(struct bench *b, const char *preload, struct sample *s)
+{
+	struct qemu_result q = {0};
+	int r = qemu_prealloc(b->size, preload, &q);
+
+	if (r)
+		die("QEMU with prealloc=on", -r);
+	s->ns = q.ns;
+	s->cpu_ns = q.cpu_ns;
+	s->huge = q.huge;
+}
+
+static void run(struct bench *b, enum method m, struct sample *s)
+{
+	int64_t stall, fail;
+
+	if (!b->pinned && !b->movable)
+		warm(b);
+	stall = vmstat("compact_stall");
+	fail = vmstat("compact_fail");
+	if (m == QEMU || m == QEMU_OURS)
+		run_qemu(b, m == QEMU ? NULL : b->preload, s);
+	else
+		run_here(b, m, s);
 	s->stall = vmstat("compact_stall") - stall;
 	s->fail = vmstat("compact_fail") - fail;
-	munmap(map, b->size + block);
+	if (b->verbose)
+		fprintf(stderr, "%-18s %8.4f s %8" PRIu64 " MiB huge %6" PRId64 " stalls\n",
+			names[m], (double)s->ns / 1e9, s->huge >> 20, s->stall);
 }
 
 /* ---- the table ------------------------------------------------------------------ */
@@ -313,13 +349,20 @@ static void print_table(struct bench *b)
 		cl_populate_receipt_json(&b->receipt, json, sizeof(json));
 		if (b->unpinned_at)
 			printf("last run: unpinned when %" PRIu64 " MiB were filled, %" PRIu64
-			       " of them huge; of the rest %" PRIu64 " MiB became huge, %" PRIu64
-			       " did not\n",
+			       " of them huge; huge pages again before %" PRIu64
+			       "; of the rest %" PRIu64 " MiB became huge, %" PRIu64 " did not\n",
 			       b->unpinned_at >> 20, (b->unpinned_at - b->base_at_unpin) >> 20,
+			       b->huge_again_at >> 20,
 			       (b->receipt.huge_bytes - (b->unpinned_at - b->base_at_unpin)) >> 20,
 			       (b->receipt.base_bytes - b->base_at_unpin) >> 20);
 		printf("%s\n", json);
 	}
+	if (b->wanted[QEMU] && b->wanted[QEMU_OURS])
+		printf("QEMU took %.2f times as long to fill its guest's memory as with the "
+		       "library "
+		       "preloaded\n",
+		       (double)median(b, b->sample[QEMU]).ns /
+			       (double)median(b, b->sample[QEMU_OURS]).ns);
 }
 
 /*
@@ -375,6 +418,8 @@ static void parse(struct bench *b, int argc, char **argv)
 		{"yes", 0, 0, 'y'},
 		{"json", 0, 0, 'j'},
 		{"unpin-at", 1, 0, 'u'},
+		{"preload", 1, 0, 'P'},
+		{"verbose", 0, 0, 'V'},
 		{0},
 	};
 
@@ -404,6 +449,12 @@ static void parse(struct bench *b, int argc, char **argv)
 		case 'u':
 			b->unpin_at = (unsigned)atoi(optarg);
 			break;
+		case 'P':
+			b->preload = optarg;
+			break;
+		case 'V':
+			b->verbose = true;
+			break;
 		case 'y':
 			b->yes = true;
 			break;
@@ -416,6 +467,10 @@ static void parse(struct bench *b, int argc, char **argv)
 	}
 	if (b->repeat < 1 || b->repeat > MAX_REPEAT || b->size < (2u << 20)) {
 		fprintf(stderr, "bench-populate: --repeat 1..%d, --size 2M or more\n", MAX_REPEAT);
+		exit(2);
+	}
+	if (b->wanted[QEMU_OURS] && !b->preload) {
+		fprintf(stderr, "bench-populate: qemu-preloaded needs --preload LIBRARY\n");
 		exit(2);
 	}
 	if ((b->pinned || b->movable) && !b->yes) {
@@ -438,14 +493,14 @@ int main(int argc, char **argv)
 	b->repeat = 5;
 	b->node = -1;
 	for (int m = 0; m < METHODS; m++)
-		b->wanted[m] = m != MAP && m != COLLAPSE;
+		b->wanted[m] = m != MAP && m != COLLAPSE && m < QEMU;
 	b->leave = 6ull << 30;
 	parse(b, argc, argv);
 	b->size &= ~((2ull << 20) - 1);
 	pop_probe_open(&b->probe);
 	settle(b);
-	if (b->pinned && !b->unpin_at)
-		b->hog = fragment_start(b->leave, b->node, true);
+	if (b->pinned || b->movable)
+		b->hog = fragment_start(b->leave, b->node, b->pinned);
 	/*
 	 * The order rotates: what a method leaves on the free lists is what the next one
 	 * gets, and memory a virtual machine has not touched yet is slower than any method.
@@ -457,17 +512,14 @@ int main(int argc, char **argv)
 
 			if (!b->wanted[m])
 				continue;
+			run(b, (enum method)m, &s);
 			/* What compaction makes stays made: movable memory is prepared anew. */
 			if (b->movable || b->unpin_at)
-				b->hog = fragment_start(b->leave, b->node, b->pinned);
-			run(b, (enum method)m, &s);
-			if (b->movable || b->unpin_at)
-				fragment_stop(b->hog);
+				fragment_again(&b->hog);
 			if (i) /* the first round warms up */
 				b->sample[m][i - 1] = s;
 		}
-	if (b->pinned && !b->unpin_at)
-		fragment_stop(b->hog);
+	fragment_stop(&b->hog);
 	print_table(b);
 	pop_probe_close(&b->probe);
 	free(b);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -19,6 +20,17 @@
 
 #define BUFFER  (1ull << 30) /* largest buffer io_uring registers */
 #define BUFFERS 1024
+
+enum { READY = 'r', AGAIN = 'a', UNPIN = 'u' }; /* what the child is told, and answers */
+
+/* What the child holds. */
+struct hog {
+	int node, ring; /* -1: any, none */
+	bool pinned;
+	uint64_t each, eaten_bytes;
+	char *keep;  /* every other page of memory */
+	char *eaten; /* blocks that would be free otherwise */
+};
 
 static _Noreturn void fail(const char *what)
 {
@@ -85,71 +97,116 @@ static uint64_t free_blocks(struct pop_probe *p, int node)
 	return pop_free_in(&f, &p->memory);
 }
 
-/* Take what is left of free huge blocks, as ballast that nobody else gets. */
-static void eat_blocks(int node, uint64_t most)
+/*
+ * Take what is left of free huge blocks, as ballast that nobody else gets; with `made` also
+ * what compaction can make. The kernel defers compaction for up to 64 attempts, of which a
+ * fault is up to three, so only many misses in a row are an end.
+ */
+static void eat_blocks(struct hog *h, bool made)
 {
+	uint64_t most = free_bytes(h->node) / 2, block;
+	unsigned misses = 0, patience = made ? 128 : 4;
 	struct pop_probe probe;
-	char *at = map(most);
+	char *at;
 
 	pop_probe_open(&probe);
-	pop_sys_huge(at, most, true);
-	at = (char *)(((uintptr_t)at + probe.block_bytes - 1) & ~(probe.block_bytes - 1));
-	for (uint64_t off = 0; off + 2 * probe.block_bytes <= most && free_blocks(&probe, node);
-	     off += probe.block_bytes)
-		if (pop_sys_populate_write(at + off, probe.block_bytes))
+	block = probe.block_bytes;
+	h->eaten = map(most);
+	h->eaten_bytes = most;
+	pop_sys_huge(h->eaten, most, true);
+	at = (char *)(((uintptr_t)h->eaten + block - 1) & ~(block - 1));
+	while (at + block <= h->eaten + most && misses < patience &&
+	       (made || free_blocks(&probe, h->node))) {
+		uint64_t faults = pop_sys_faults();
+
+		if (pop_sys_populate_write(at, block))
 			fail("populate");
+		if (pop_sys_faults() - faults < block / probe.page_bytes / 2) {
+			at += block;
+			misses = 0;
+		} else {
+			madvise(at, block, MADV_DONTNEED);
+			misses++;
+		}
+	}
 	pop_probe_close(&probe);
 }
 
 /*
  * Two mappings are touched in turns, so that their pages alternate in memory; one of
  * them is freed. What stays is contiguous in the address space and can be pinned with
- * few buffers. All else but a reserve is ballast in huge pages, and in the end so are
- * the free blocks of the reserve.
+ * few buffers.
  */
-static int fragment(uint64_t leave, int node, bool pinned)
+static void alternate(struct hog *h)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), have = free_bytes(node), each = leave;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	char *drop;
+
+	h->keep = map(h->each);
+	drop = map(h->each);
+	for (uint64_t off = 0; off < h->each; off += page) {
+		((volatile char *)h->keep)[off] = 1;
+		((volatile char *)drop)[off] = 1;
+	}
+	if (h->pinned)
+		h->ring = pin(h->keep, h->each);
+	munmap(drop, h->each);
+	eat_blocks(h, h->pinned);
+}
+
+/* All else but a reserve is ballast in huge pages. */
+static void fragment(struct hog *h, uint64_t leave)
+{
+	uint64_t have = free_bytes(h->node);
 	uint64_t reserve = have / 32 > (110ull << 20) ? have / 32 : 110ull << 20, ballast;
 	struct pop_policy bind = {.mode = POP_MPOL_BIND};
-	char *keep, *drop, *rest;
-	int ring = -1;
+	char *rest;
 
-	if (node >= 0) {
-		pop_mask_set(&bind.nodes, (unsigned)node);
+	if (h->node >= 0) {
+		pop_mask_set(&bind.nodes, (unsigned)h->node);
 		if (pop_sys_set_policy(&bind))
 			fail("set_mempolicy");
 	}
 	have = have > reserve ? have - reserve : 0;
-	if (each > have / 2)
-		each = have / 2;
-	each &= ~((1ull << 21) - 1);
-	ballast = have - 2 * each;
+	h->each = leave < have / 2 ? leave : have / 2;
+	h->each &= ~((1ull << 21) - 1);
+	ballast = have - 2 * h->each;
 	if (ballast > 4u << 20) {
 		rest = map(ballast);
 		pop_sys_huge(rest, ballast, true);
 		if (pop_sys_populate_write(rest, ballast))
 			fail("populate");
 	}
-	keep = map(each);
-	drop = map(each);
-	for (uint64_t off = 0; off < each; off += page) {
-		((volatile char *)keep)[off] = 1;
-		((volatile char *)drop)[off] = 1;
+	alternate(h);
+}
+
+static void unpin(struct hog *h)
+{
+	/* Closing the ring would do it too, but some time later. */
+	if (h->ring >= 0 &&
+	    syscall(SYS_io_uring_register, h->ring, IORING_UNREGISTER_BUFFERS, NULL, 0) &&
+	    errno != ENXIO)
+		fail("io_uring_register");
+}
+
+static void again(struct hog *h)
+{
+	if (h->ring >= 0) {
+		unpin(h);
+		close(h->ring);
+		h->ring = -1;
 	}
-	if (pinned)
-		ring = pin(keep, each);
-	munmap(drop, each);
-	eat_blocks(node, 2 * reserve);
-	return ring;
+	munmap(h->keep, h->each);
+	munmap(h->eaten, h->eaten_bytes);
+	alternate(h);
 }
 
 /* The OOM killer's first choice, and gone when the parent is. */
-static void child_main(int ready, uint64_t leave, int node, bool pinned)
+static _Noreturn void child_main(int control, uint64_t leave, int node, bool pinned)
 {
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC), ring, signal;
-	sigset_t unpin;
-	char ok = 1;
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	struct hog h = {.node = node, .ring = -1, .pinned = pinned};
+	char word = READY;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (fd >= 0) {
@@ -157,52 +214,78 @@ static void child_main(int ready, uint64_t leave, int node, bool pinned)
 			fail("oom_score_adj");
 		close(fd);
 	}
-	sigemptyset(&unpin);
-	sigaddset(&unpin, SIGUSR1);
-	sigprocmask(SIG_BLOCK, &unpin, NULL);
-	ring = fragment(leave, node, pinned);
-	if (write(ready, &ok, 1) != 1)
-		fail("write");
-	while (sigwait(&unpin, &signal) || ring < 0)
-		;
-	close(ring);
-	for (;;)
-		pause();
+	fragment(&h, leave);
+	do {
+		if (word == AGAIN)
+			again(&h);
+		else if (word == UNPIN)
+			unpin(&h);
+		if (write(control, &word, 1) != 1)
+			break;
+	} while (read(control, &word, 1) == 1);
+	_exit(0);
 }
 
-pid_t fragment_start(uint64_t leave, int node, bool pinned)
+static void await(struct fragment *f)
 {
-	int ready[2];
-	char ok = 0;
-	pid_t child;
+	char word;
 
-	if (pipe(ready))
-		fail("pipe");
-	child = fork();
-	if (child < 0)
-		fail("fork");
-	if (!child) {
-		close(ready[0]);
-		child_main(ready[1], leave, node, pinned);
-	}
-	close(ready[1]);
-	if (read(ready[0], &ok, 1) != 1) {
-		fprintf(stderr, "fragment: the memory could not be prepared\n");
-		exit(3);
-	}
-	close(ready[0]);
-	return child;
-}
-
-void fragment_unpin(pid_t child)
-{
-	kill(child, SIGUSR1);
-}
-
-void fragment_stop(pid_t child)
-{
-	if (child <= 0)
+	if (read(f->control, &word, 1) == 1)
 		return;
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
+	fprintf(stderr, "fragment: the memory could not be prepared\n");
+	exit(3);
+}
+
+struct fragment fragment_start(uint64_t leave, int node, bool pinned)
+{
+	struct fragment f;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		fail("socketpair");
+	f.child = fork();
+	if (f.child < 0)
+		fail("fork");
+	if (!f.child) {
+		close(pair[0]);
+		child_main(pair[1], leave, node, pinned);
+	}
+	close(pair[1]);
+	f.control = pair[0];
+	await(&f);
+	return f;
+}
+
+static void tell(struct fragment *f, char word)
+{
+	if (write(f->control, &word, 1) != 1)
+		fail("the child is gone");
+}
+
+void fragment_again(struct fragment *f)
+{
+	tell(f, AGAIN);
+	await(f);
+}
+
+void fragment_unpin(struct fragment *f)
+{
+	tell(f, UNPIN);
+}
+
+bool fragment_unpinned(struct fragment *f)
+{
+	char word;
+
+	return recv(f->control, &word, 1, MSG_DONTWAIT) == 1;
+}
+
+void fragment_stop(struct fragment *f)
+{
+	if (f->child <= 0)
+		return;
+	kill(f->child, SIGKILL);
+	waitpid(f->child, NULL, 0);
+	close(f->control);
+	f->child = 0;
 }
