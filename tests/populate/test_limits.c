@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "help.h"
@@ -191,6 +192,52 @@ static void with_thp_off_it_says_so_and_a_contract_fails_at_once(void **state)
 {
 	(void)state;
 	in_child(thp_off);
+}
+
+/*
+ * A pinned page in each block: no huge page can come of it, whatever is tried. With time
+ * to repair what is missing, and without.
+ */
+static int contract_out_of_reach(void *arg)
+{
+	struct cl_populate_options o = CL_POPULATE_OPTIONS_INIT;
+	char *at = help_map(SIZE);
+	int pinned[2];
+
+	(void)arg;
+	if (HELP_SANITIZED || pipe(pinned))
+		return CANNOT;
+	NEED(!madvise(at, SIZE, MADV_NOHUGEPAGE));
+	for (size_t i = 0; i < SIZE; i += 2 * MIB) {
+		struct iovec page = {at + i, 4096};
+
+		at[i] = 1;
+		if (vmsplice(pinned[1], &page, 1, 0) != 4096)
+			return CANNOT;
+	}
+	o.min_huge_permille = 900;
+	for (o.timeout_ns = 0; o.timeout_ns <= 500000000; o.timeout_ns += 500000000) {
+		struct cl_populate_receipt r = RECEIPT;
+
+		NEED(cl_populate(at, SIZE, &o, &r) == -ENOMEM);
+		if (r.limit == CL_POPULATE_LIMIT_THP_OFF)
+			return CANNOT;
+		/* Twice the deadline, for a busy machine. */
+		NEED(!o.timeout_ns || r.total_ns < 1000000000);
+		NEED(r.result == -ENOMEM);
+		NEED(r.limit != CL_POPULATE_LIMIT_NONE && r.limit != CL_POPULATE_LIMIT_ERROR);
+		NEED(r.done_bytes == SIZE && r.base_bytes == SIZE && r.huge_bytes == 0);
+		NEED(help_present(at, SIZE) == SIZE);
+		NEED(r.collapsed_blocks == 0 && (!o.timeout_ns || r.collapse_tries > 0));
+		NEED(strlen(r.text) > 0);
+	}
+	return 0;
+}
+
+static void a_contract_out_of_reach_ends_in_time_and_is_described(void **state)
+{
+	(void)state;
+	in_child(contract_out_of_reach);
 }
 
 /* ---- fork, locked memory -------------------------------------------------------- */
@@ -518,6 +565,7 @@ int main(void)
 		cmocka_unit_test(without_threads_the_caller_fills),
 		cmocka_unit_test(without_any_advice_pages_are_touched),
 		cmocka_unit_test(with_thp_off_it_says_so_and_a_contract_fails_at_once),
+		cmocka_unit_test(a_contract_out_of_reach_ends_in_time_and_is_described),
 		cmocka_unit_test(forking_meanwhile_does_no_harm),
 		cmocka_unit_test(a_forked_child_can_fill_what_it_inherited),
 		cmocka_unit_test(locked_memory_is_taken_as_it_is),
