@@ -33,10 +33,23 @@
 
 #define MAX_REPEAT 101
 
-enum method { TOUCH, POPULATE, MAP, BASE, COLLAPSE, OURS, QEMU, QEMU_OURS, METHODS };
-static const char *const names[METHODS] = {"touch", "populate-write",     "map-populate",
-					   "base",  "base-then-collapse", "compactlab",
-					   "qemu",  "qemu-preloaded"};
+enum method {
+	TOUCH,
+	POPULATE,
+	MAP,
+	BASE,
+	COLLAPSE,
+	HUGETLB,
+	OURS,
+	THREADS,
+	QEMU,
+	QEMU_OURS,
+	METHODS
+};
+static const char *const names[METHODS] = {"touch",      "populate-write",     "map-populate",
+					   "base",       "base-then-collapse", "hugetlb",
+					   "compactlab", "compactlab-threads", /* one on each CPU */
+					   "qemu",       "qemu-preloaded"};
 
 struct sample {
 	uint64_t ns, cpu_ns, huge;
@@ -108,10 +121,11 @@ static int unpin_when_due(void *arg, const struct cl_populate_progress *p)
 	return 0;
 }
 
-static int ours(struct bench *b, char *at)
+static int ours(struct bench *b, char *at, unsigned threads)
 {
 	struct cl_populate_options o = CL_POPULATE_OPTIONS_INIT;
 
+	o.threads = threads;
 	if (b->node >= 0) {
 		o.policy = CL_POPULATE_PREFER;
 		o.node = b->node;
@@ -140,6 +154,14 @@ static int base_then_collapse(struct bench *b, char *at)
 	return r;
 }
 
+static int map_filled(char *at, uint64_t size, int flags)
+{
+	void *p = mmap(at, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE | flags, -1, 0);
+
+	return p == at ? 0 : -errno;
+}
+
 static int fill(struct bench *b, enum method m, char *at)
 {
 	int r = 0;
@@ -154,17 +176,18 @@ static int fill(struct bench *b, enum method m, char *at)
 		r = pop_sys_huge(at, b->size, true);
 		return r ? r : pop_sys_populate_write(at, b->size);
 	case MAP: /* no advice can be given before it is filled */
-		return mmap(at, b->size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0) == at
-			       ? 0
-			       : -errno;
+		return map_filled(at, b->size, 0);
+	case HUGETLB:
+		return map_filled(at, b->size, MAP_HUGETLB);
 	case BASE:
 		r = pop_sys_huge(at, b->size, false);
 		return r ? r : pop_sys_populate_write(at, b->size);
 	case COLLAPSE:
 		return base_then_collapse(b, at);
 	case OURS:
-		return ours(b, at);
+		return ours(b, at, 1);
+	case THREADS:
+		return ours(b, at, (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
 	case QEMU:
 	case QEMU_OURS:
 	case METHODS:
@@ -216,7 +239,7 @@ static void run_here(struct bench *b, enum method m, struct sample *s)
 	r = fill(b, m, at);
 	s->cpu_ns = cpu_ns() - cpu;
 	s->ns = pop_sys_now_ns() - t;
-	if (m == OURS && (r || b->verbose))
+	if ((m == OURS || m == THREADS) && (r || b->verbose))
 		fprintf(stderr, "bench-populate: %s\n", b->receipt.text);
 	if (r)
 		die(names[m], -r);
@@ -327,12 +350,15 @@ static void print_line(struct bench *b, enum method m)
 
 static void print_table(struct bench *b)
 {
+	time_t now = time(NULL);
 	struct utsname u;
+	char date[16];
 
 	uname(&u);
+	strftime(date, sizeof(date), "%Y-%m-%d", gmtime(&now));
 	if (!b->json) {
-		printf("%s %s %s, %" PRIu64 " MiB, %u runs each, %s memory\n", u.sysname, u.release,
-		       u.machine, b->size >> 20, b->repeat,
+		printf("%s %s %s, %s, %" PRIu64 " MiB, %u runs each, %s memory\n", u.sysname,
+		       u.release, u.machine, date, b->size >> 20, b->repeat,
 		       b->pinned    ? "pinned"
 		       : b->movable ? "movable-fragmented"
 				    : "unprepared");
@@ -385,6 +411,16 @@ static void settle(struct bench *b)
 	r = pop_sys_set_policy(&p);
 	if (r && b->node)
 		die("set_mempolicy", -r);
+}
+
+/* Only where somebody has configured a pool that is large enough. */
+static bool has_pool(const struct bench *b)
+{
+	char text[8192];
+
+	return pop_sys_read("/proc/meminfo", text, sizeof(text)) > 0 &&
+	       pop_room_field(text, "Hugepagesize:", 0) * 1024 == b->probe.block_bytes &&
+	       pop_room_field(text, "HugePages_Free:", 0) * b->probe.block_bytes >= b->size;
 }
 
 /* ---- command line --------------------------------------------------------------- */
@@ -493,23 +529,29 @@ int main(int argc, char **argv)
 	b->repeat = 5;
 	b->node = -1;
 	for (int m = 0; m < METHODS; m++)
-		b->wanted[m] = m != MAP && m != COLLAPSE && m < QEMU;
+		b->wanted[m] = m == TOUCH || m == POPULATE || m == BASE || m == OURS;
 	b->leave = 6ull << 30;
 	parse(b, argc, argv);
 	b->size &= ~((2ull << 20) - 1);
 	pop_probe_open(&b->probe);
+	if (b->wanted[HUGETLB] && !has_pool(b)) {
+		fprintf(stderr, "bench-populate: no hugetlb: vm.nr_hugepages is not configured\n");
+		b->wanted[HUGETLB] = false;
+	}
 	settle(b);
 	if (b->pinned || b->movable)
 		b->hog = fragment_start(b->leave, b->node, b->pinned);
 	/*
-	 * The order rotates: what a method leaves on the free lists is what the next one
-	 * gets, and memory a virtual machine has not touched yet is slower than any method.
+	 * The order rotates, and every other round is reversed: what a method leaves on the
+	 * free lists and of the kernel's deferral is what the next one gets, and memory a
+	 * virtual machine has not touched yet is slower than any method.
 	 */
 	for (unsigned i = 0; i <= b->repeat; i++)
 		for (unsigned turn = 0; turn < METHODS; turn++) {
-			unsigned m = (turn + i) % METHODS;
+			unsigned m = (i % 2 ? METHODS - 1 - turn : turn) + i / 2;
 			struct sample s;
 
+			m %= METHODS;
 			if (!b->wanted[m])
 				continue;
 			run(b, (enum method)m, &s);
