@@ -71,7 +71,7 @@ static void collapse_block(struct pop_job *job, struct pop_decide *d, uint64_t a
 	if (r == -ENOMEM) {
 		pass->no_memory++;
 		*untakable = free_blocks(job);
-		pop_decide_failed(d, false);
+		pop_decide_failed(d, t);
 	} else {
 		pass->other++;
 	}

@@ -35,13 +35,32 @@ bool pop_decide_deferred(struct pop_decide *d)
 	return true;
 }
 
-/* defer_compaction(); compaction_deferred() then lets every 2^shift-th attempt run. */
-void pop_decide_failed(struct pop_decide *d, bool for_free)
+/* Of one base page block: measured, or a guess. */
+static uint64_t base_ns(const struct pop_decide *d)
 {
-	if (for_free) {
-		d->skip = POP_FREE_SKIP;
-		return;
-	}
+	return d->base_block_ns ? d->base_block_ns : d->rules.base_guess_ns;
+}
+
+/* How much may be lost before tries wait. */
+static uint64_t credit_ns(const struct pop_decide *d)
+{
+	uint64_t block_ns = d->deferred_block_ns ? d->deferred_block_ns : base_ns(d);
+
+	return d->rules.blocks * block_ns / POP_CREDIT;
+}
+
+/* Blocks to fill another way until the next try is worth what it may cost. */
+static uint64_t affordable_after(const struct pop_decide *d)
+{
+	uint64_t block_ns = d->deferred_block_ns ? d->deferred_block_ns : base_ns(d);
+
+	return block_ns ? minus(d->lost_ns, credit_ns(d)) * POP_LOSS / block_ns : 0;
+}
+
+/* defer_compaction(); compaction_deferred() then lets every 2^shift-th attempt run. */
+void pop_decide_failed(struct pop_decide *d, uint64_t lost_ns)
+{
+	d->lost_ns += lost_ns;
 	if (d->shift < POP_MAX_SHIFT)
 		d->shift++;
 	if (d->shift > d->max_shift)
@@ -55,6 +74,7 @@ void pop_decide_succeeded(struct pop_decide *d)
 		d->recoveries++;
 	d->shift = 0;
 	d->skip = 0;
+	d->lost_ns /= 2;
 }
 
 /* ---- how much at once ----------------------------------------------------------- */
@@ -72,11 +92,16 @@ static uint64_t within_time(const struct pop_decide *d, const struct pop_view *v
 	return max64(1, min64(blocks, ns / block_ns));
 }
 
+/* Base pages at once: few, so that free blocks that appear are seen, or it takes for ever. */
+static uint64_t base_chunk(const struct pop_decide *d, uint64_t until_try)
+{
+	return d->rules.any_size ? d->plain_chunk : max64(POP_MAX_BASE, until_try / POP_PAUSE);
+}
+
 /* Is there just enough time to fill the rest with base pages? */
 static bool late(const struct pop_decide *d, const struct pop_view *view)
 {
-	uint64_t block_ns = d->base_block_ns ? d->base_block_ns : d->rules.base_guess_ns;
-	uint64_t left_ns;
+	uint64_t block_ns = base_ns(d), left_ns;
 
 	if (!d->rules.deadline_ns)
 		return false;
@@ -144,7 +169,7 @@ void pop_decide_next(struct pop_decide *d, const struct pop_view *view, struct p
 	}
 	if (!d->base_only && late(d, view))
 		d->base_only = true;
-	skips = d->skip;
+	skips = max64(d->skip, affordable_after(d));
 	if (!skips && !(d->trying && d->shift) && !d->base_only) {
 		give_full(d, step,
 			  within_time(d, view, min64(d->try_chunk, view->left), d->try_block_ns),
@@ -166,8 +191,7 @@ void pop_decide_next(struct pop_decide *d, const struct pop_view *view, struct p
 		d->sent_other += step->blocks;
 	} else {
 		give_base(d, view, step,
-			  within_time(d, view,
-				      min64(skips, rules->any_size ? d->plain_chunk : POP_MAX_BASE),
+			  within_time(d, view, min64(skips, base_chunk(d, skips)),
 				      d->base_block_ns));
 	}
 	if (step->deferred && (step->act == POP_OTHER || step->act == POP_BASE)) {
@@ -178,33 +202,46 @@ void pop_decide_next(struct pop_decide *d, const struct pop_view *view, struct p
 
 /* ---- what it brought ------------------------------------------------------------ */
 
-/*
- * Did the blocks take no longer than they would have without trying? An eighth is
- * noise.
- */
-static bool was_free(const struct pop_decide *d, const struct pop_step *step,
-		     const struct pop_outcome *o)
+/* Time beyond what the blocks would have taken without trying. An eighth is noise. */
+static uint64_t lost_ns(const struct pop_decide *d, const struct pop_step *step,
+			const struct pop_outcome *o)
 {
-	uint64_t base = d->base_block_ns ? d->base_block_ns : d->rules.base_guess_ns;
-	uint64_t huge = d->huge_block_ns ? d->huge_block_ns : base;
-	uint64_t expected = o->huge * huge + (step->blocks - min64(step->blocks, o->huge)) * base;
+	uint64_t huge = d->huge_block_ns ? d->huge_block_ns : base_ns(d);
+	uint64_t expected =
+		o->huge * huge + (step->blocks - min64(step->blocks, o->huge)) * base_ns(d);
 
-	return o->time_ns <= expected + expected / 8;
+	return o->time_ns <= expected + expected / 8 ? 0 : o->time_ns - expected;
 }
 
 /*
- * No evidence, and cheap enough to go on at once? Not while other nodes give huge pages:
- * there every try delays what could be had for nothing.
+ * Does the failure say that compaction cannot help? That the kernel did not compact shows
+ * by the time alone: where it passes over all blocks because it has lately found nothing
+ * in them, it counts no page as looked at. While other nodes give huge pages every
+ * failure counts: a try delays what could be had for nothing.
  */
-static bool is_patient(struct pop_decide *d, const struct pop_step *step,
-		       const struct pop_outcome *o)
+static bool is_evidence(const struct pop_decide *d, const struct pop_step *step,
+			const struct pop_outcome *o, uint64_t lost)
 {
-	uint64_t base = d->base_block_ns ? d->base_block_ns : d->rules.base_guess_ns;
+	return (!o->moved && lost > step->blocks * base_ns(d)) ||
+	       (d->rules.use_other && o->free_other);
+}
 
-	if ((o->compacted && !o->moved) || (d->rules.use_other && o->free_other))
-		return false;
-	d->patience_ns += minus(o->time_ns, step->blocks * base);
-	return d->patience_tries++ < POP_PATIENCE && d->patience_ns <= d->rules.blocks * base / 8;
+static void learn_failure(struct pop_decide *d, uint64_t lost, bool evidence)
+{
+	uint64_t most = d->rules.blocks * base_ns(d) / POP_PATIENT;
+
+	if (!evidence && !d->base_block_ns) {
+		d->skip = 1; /* to find out what a base block costs */
+		d->patience_ns += lost;
+	} else if (!evidence && d->patience_tries < POP_PATIENCE && d->patience_ns + lost <= most) {
+		d->patience_tries++;
+		d->patience_ns += lost;
+	} else if (!lost) {
+		d->skip = POP_FREE_SKIP;
+	} else {
+		d->patience_tries = 0;
+		pop_decide_failed(d, lost);
+	}
 }
 
 static void learn_try(struct pop_decide *d, const struct pop_step *step,
@@ -216,10 +253,11 @@ static void learn_try(struct pop_decide *d, const struct pop_step *step,
 	d->failed_blocks += step->blocks - min64(step->blocks, o->huge_home);
 	d->try_block_ns = o->time_ns / step->blocks;
 	if (o->huge_home * 2 < step->blocks || !o->huge_home) {
+		uint64_t lost = lost_ns(d, step, o);
+
 		d->failed_tries++;
 		d->try_chunk = 1;
-		if (!is_patient(d, step, o))
-			pop_decide_failed(d, was_free(d, step, o));
+		learn_failure(d, lost, is_evidence(d, step, o, lost));
 		/* The kernel takes free blocks first: those it left cannot be had. */
 		d->untakable_home = o->free_home;
 		return;
@@ -252,7 +290,7 @@ static void learn_free(struct pop_decide *d, const struct pop_step *step,
 	}
 	d->untakable_home = o->free_home;
 	if (!o->huge)
-		pop_decide_failed(d, was_free(d, step, o));
+		learn_failure(d, lost_ns(d, step, o), true);
 }
 
 void pop_decide_learn(struct pop_decide *d, const struct pop_step *step,
@@ -260,6 +298,13 @@ void pop_decide_learn(struct pop_decide *d, const struct pop_step *step,
 {
 	if (!step->blocks)
 		return;
+	if (step->deferred) {
+		d->deferred_block_ns = o->time_ns / step->blocks;
+		/* A try that costs seconds must not put off the next one for minutes. */
+		d->lost_ns = min64(d->lost_ns,
+				   credit_ns(d) + POP_MAX_PAUSE * d->rules.chunk_ns / POP_LOSS);
+		d->lost_ns = minus(d->lost_ns, o->time_ns / POP_LOSS);
+	}
 	if (step->act != POP_BASE)
 		d->base_blocks += step->blocks - min64(step->blocks, o->huge);
 	if (step->act == POP_BASE || !d->rules.stalls) {

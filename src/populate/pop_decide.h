@@ -11,11 +11,18 @@
  * In between several workers may be at it; blocks they were sent for count as taken.
  *
  * A failed try is evidence against the node only when the kernel really compacted and
- * could move nothing. When it did not compact (it defers after failures of others, for
- * 64 attempts, of which a try is up to three) or when pages moved, the next try may
- * well succeed: such failures are borne with patience, but for 32 in a row at most, and
- * until they have cost an eighth of what filling everything with base pages would cost.
- * Then they count like others.
+ * could move next to nothing. When it did not compact (it defers after failures of
+ * others, for 64 attempts, of which a try is up to three) or when pages moved, the next
+ * try may well succeed: such failures are borne with patience, but for 32 in a row at
+ * most, and until they have cost a sixteenth of what filling everything with base pages
+ * would cost. Then they count like others.
+ *
+ * The kernel's rule counts attempts and knows nothing of what one costs. Compaction looks
+ * through the whole zone before it fails, which is 20 ms for 16 GiB and grows with the
+ * zone: with 63 blocks of base pages in between, which take 35 ms, the tries would cost
+ * more than half of that. So tries are also spaced such that what was lost to them stays
+ * below a twelfth of the time that was spent on the deferred blocks, after a thirty-second
+ * of the whole for the first ones.
  *
  * Two deferrals meet here, ours and the kernel's. While the kernel defers compaction
  * itself, a try fails at once and costs nothing, but counts in the kernel, which
@@ -33,10 +40,15 @@
 #define POP_PATIENCE   32  /* failures in a row that may be no evidence */
 #define POP_FREE_SKIP  3   /* attempts passed over after a failure that cost nothing */
 #define POP_MAX_CHUNK  512 /* blocks: 1 GiB */
-#define POP_MAX_TRY    16  /* blocks risked at once where none is known to be free */
+#define POP_MAX_TRY    8   /* blocks risked at once where none is known to be free */
 #define POP_MAX_BLIND  32  /* the same while free blocks cannot be counted at all */
 #define POP_BESIDE_TRY 4   /* blocks filled another way while somebody else tries */
 #define POP_MAX_BASE   16  /* blocks filled another way before free blocks are looked for again */
+#define POP_PAUSE      4   /* or such a part of the blocks until the next try, if that is more */
+#define POP_MAX_PAUSE  24  /* chunks of chunk_ns that tries wait for what they may cost */
+#define POP_PATIENT    16  /* part of all time that may be lost to failures that are no evidence */
+#define POP_CREDIT     32  /* part of all time that may be lost to the first failures */
+#define POP_LOSS       12  /* and part of the time since then that may be lost to further ones */
 
 enum pop_act {
 	POP_FULL,  /* ask for huge pages, the kernel may compact */
@@ -79,8 +91,7 @@ struct pop_outcome {
 	uint64_t huge_home; /* of these, from home */
 	uint64_t time_ns;
 	uint64_t free_home, free_other; /* blocks free afterwards */
-	bool compacted;                 /* a try: the kernel searched memory, here or elsewhere */
-	bool moved;                     /* and pages were moved */
+	bool moved; /* a try: the kernel moved pages, and not just a few of those it looked at */
 };
 
 struct pop_decide {
@@ -88,8 +99,9 @@ struct pop_decide {
 	/* Deferral, as in the kernel's zone; `skip` attempts are still to be passed over. */
 	unsigned shift;
 	uint64_t skip;
+	uint64_t lost_ns;        /* to failures, less the part of other time that may be lost */
 	uint64_t patience_ns;    /* time lost to failures that were no evidence */
-	unsigned patience_tries; /* such failures since the last success */
+	unsigned patience_tries; /* such failures in a row */
 	unsigned trying;         /* tries under way; after a failure one at a time */
 	bool base_only;          /* the deadline is near */
 	uint64_t chunk;          /* blocks of the next chunk of known free blocks */
@@ -99,7 +111,8 @@ struct pop_decide {
 	uint64_t untakable_home, untakable_other;
 	uint64_t sent_home, sent_other; /* free blocks that workers are just taking */
 	uint64_t base_blocks;           /* became base pages, or are about to */
-	uint64_t huge_block_ns, try_block_ns, base_block_ns; /* last measured, 0: not yet */
+	/* Last measured, 0: not yet. A deferred block may be a base or another node's page. */
+	uint64_t huge_block_ns, try_block_ns, base_block_ns, deferred_block_ns;
 	/* Totals for the receipt. */
 	uint64_t tries, failed_tries, failed_blocks, deferred_blocks, recoveries, chunks;
 	unsigned max_shift;
@@ -112,6 +125,6 @@ void pop_decide_learn(struct pop_decide *d, const struct pop_step *step,
 
 /* The deferral alone, for collapse: is the next attempt passed over? Counts the attempt. */
 bool pop_decide_deferred(struct pop_decide *d);
-void pop_decide_failed(struct pop_decide *d, bool for_free);
+void pop_decide_failed(struct pop_decide *d, uint64_t lost_ns);
 void pop_decide_succeeded(struct pop_decide *d);
 #endif

@@ -113,10 +113,12 @@ static int fault_in(const struct pop_job *job, uint64_t addr, uint64_t length)
 }
 
 /*
- * Smaller folios: a block whose first page is there cannot become a huge page any
- * more, and the kernel tries the smaller sizes for what is left of it.
+ * A block whose first page is there cannot become a huge page any more: so the advice
+ * changes for a moment only, which is what workers side by side need, because it excludes
+ * all their page faults. For the rest of the block the kernel tries smaller folios, where
+ * these are enabled.
  */
-static int fault_in_smaller(const struct pop_job *job, uint64_t addr, uint64_t length)
+static int fault_in_rest(const struct pop_job *job, uint64_t addr, uint64_t length)
 {
 	void *at = (void *)(uintptr_t)addr;
 	int r = 0;
@@ -140,8 +142,8 @@ static int fault_in_base(const struct pop_job *job, uint64_t addr, uint64_t leng
 		*split = false;
 		return fault_in(job, addr, length);
 	}
-	if (job->smaller)
-		return fault_in_smaller(job, addr, length);
+	if (job->smaller || job->side_by_side)
+		return fault_in_rest(job, addr, length);
 	r = fault_in(job, addr, length);
 	pop_sys_huge(at, length, true);
 	return r;
@@ -194,7 +196,7 @@ static bool look_at_compaction(const struct pop_job *job, char *text, size_t siz
 	return *scanned != 0 || *migrated != 0;
 }
 
-/* Did the kernel search at least a block's worth of pages during the try? Move any? */
+/* Did the kernel move pages during the try, and not just a few of those it looked at? */
 static void judge_try(const struct pop_job *job, char *text, size_t size, const struct chunk *c,
 		      struct pop_outcome *o)
 {
@@ -202,8 +204,7 @@ static void judge_try(const struct pop_job *job, char *text, size_t size, const 
 
 	if (!look_at_compaction(job, text, size, &scanned, &migrated))
 		return;
-	o->compacted = scanned - c->scanned >= job->probe->block_bytes / job->probe->page_bytes;
-	o->moved = migrated != c->migrated;
+	o->moved = migrated != c->migrated && (migrated - c->migrated) * 16 >= scanned - c->scanned;
 }
 
 static void look(const struct pop_job *job, char *text, size_t size, struct pop_free *f,

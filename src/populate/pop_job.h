@@ -28,10 +28,11 @@ struct pop_job {
 	uint64_t start, end;    /* of the range */
 	uint64_t inner, blocks; /* first whole block, and how many */
 	uint64_t begin_ns, deadline_ns;
-	bool advise;  /* huge pages are asked for with advice */
-	bool limited; /* there is a room limit to look after */
-	bool by_scan; /* yields from PAGEMAP_SCAN, not from fault counts */
-	bool smaller; /* deferred blocks get smaller folios */
+	bool advise;       /* huge pages are asked for with advice */
+	bool limited;      /* there is a room limit to look after */
+	bool by_scan;      /* yields from PAGEMAP_SCAN, not from fault counts */
+	bool smaller;      /* deferred blocks get smaller folios */
+	bool side_by_side; /* several workers, and there are no smaller folios */
 	struct pop_nodemask home, other;
 	bool bind_home;  /* tries must not end on other nodes */
 	bool set_policy; /* workers switch their policy, to one of: */

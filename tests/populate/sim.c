@@ -48,7 +48,6 @@ static void fault_huge(struct sim *s, bool other, struct pop_outcome *o)
 		s->base++;
 		return;
 	}
-	o->compacted = true;
 	made = s->compactable && random_below(&s->random, 100) >= s->fail_percent;
 	if (made) {
 		s->compactable--;
@@ -60,6 +59,7 @@ static void fault_huge(struct sim *s, bool other, struct pop_outcome *o)
 	}
 	s->failures++;
 	s->now_ns += s->fail_ns;
+	o->moved = s->moves_in_vain;
 	if (s->free_other > s->untakable_other) {
 		s->free_other--;
 		s->now_ns += s->huge_ns;
@@ -112,7 +112,7 @@ void sim_run(struct sim *s, struct pop_decide *d, const struct pop_rules *rules,
 		o.time_ns = s->now_ns - t;
 		if (o.time_ns > s->longest_ns)
 			s->longest_ns = o.time_ns;
-		if (step.blocks > s->largest)
+		if (step.act != POP_BASE && step.blocks > s->largest)
 			s->largest = step.blocks;
 		o.free_home = s->free_home;
 		o.free_other = s->free_other;

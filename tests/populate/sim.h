@@ -16,6 +16,7 @@ struct sim {
 	uint64_t kernel_defers;     /* so many tries fail before the kernel compacts at all */
 	uint64_t defer_after_unpin; /* the same, set when unpinned */
 	uint64_t deferred_ns;       /* what such a failure costs */
+	bool moves_in_vain;         /* failing compactions move pages */
 	uint64_t unpin_at;          /* block at which `compactable` becomes everything, 0: never */
 	uint64_t now_ns, random;
 	/* What happened. */
