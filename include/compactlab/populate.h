@@ -17,8 +17,10 @@
  *     Success: the next try is larger. Failure: tries are deferred as the kernel
  *     defers compaction (mm/compaction.c, compaction_deferred() and
  *     defer_compaction()): after the n-th failure in a row 2^min(n,6) - 1 blocks are
- *     filled another way before the next try. Success ends the deferral, and so do
- *     free blocks that appear;
+ *     filled another way before the next try, and more where a failure takes long:
+ *     tries may cost a twelfth of the time in between, after a thirty-second of the
+ *     whole for the first ones. Success ends the deferral, and so do free blocks that
+ *     appear;
  *   - deferred blocks become what `fallback` says.
  *
  * "Block" is the size of a PMD-mapped huge page: 2 MiB on x86-64.
@@ -116,7 +118,8 @@ struct cl_populate_options {
 	void *arg;
 	/*
 	 * When not NULL and another thread (or a signal handler) makes it non-zero, the
-	 * call returns -ECANCELED after the chunks that are being filled (50 ms each).
+	 * call returns -ECANCELED after the chunks that are being filled (50 ms each, but
+	 * a single failing compaction may take longer).
 	 */
 	const int *cancel;
 };
