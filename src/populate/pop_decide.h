@@ -11,11 +11,11 @@
  * In between several workers may be at it; blocks they were sent for count as taken.
  *
  * A failed try is evidence against the node only when the kernel really compacted and
- * could move next to nothing. When it did not compact (it defers after failures of
- * others, for 64 attempts, of which a try is up to three) or when pages moved, the next
- * try may well succeed: such failures are borne with patience, but for 32 in a row at
- * most, and until they have cost a sixteenth of what filling everything with base pages
- * would cost. Then they count like others.
+ * could move next to nothing. When it did not compact (it defers after failures, for 2
+ * attempts, then 4, and so on to 64, which together are 42 tries of three) or when pages
+ * moved, the next try may well succeed: such failures are borne with patience, but for 48
+ * in a row at most, and until they have cost a sixteenth of what filling everything with
+ * base pages would cost. Then they count like others.
  *
  * The kernel's rule counts attempts and knows nothing of what one costs. Compaction looks
  * through the whole zone before it fails, which is 20 ms for 16 GiB and grows with the
@@ -37,7 +37,7 @@
 #include <stdint.h>
 
 #define POP_MAX_SHIFT  6   /* COMPACT_MAX_DEFER_SHIFT */
-#define POP_PATIENCE   32  /* failures in a row that may be no evidence */
+#define POP_PATIENCE   48  /* failures in a row that may be no evidence */
 #define POP_FREE_SKIP  3   /* attempts passed over after a failure that cost nothing */
 #define POP_MAX_CHUNK  512 /* blocks: 1 GiB */
 #define POP_MAX_TRY    8   /* blocks risked at once where none is known to be free */

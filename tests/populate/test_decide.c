@@ -241,7 +241,7 @@ static void the_kernels_deferral_that_others_left_is_waited_out(void **state)
 	(void)state;
 	s.free_home = 0;
 	s.compactable = 100000;
-	s.kernel_defers = 22;
+	s.kernel_defers = 42; /* 2 + 4 + ... + 64 attempts, three a try */
 	s.deferred_ns = 400000;
 	sim_plain(s, 4 * GIB, &huge);
 	sim_run(&s, &d, &rules, 4 * GIB);
