@@ -40,10 +40,13 @@ struct model_exec {
 	const struct backend_run *run;
 	const struct plan *plan;
 	struct model *m;
-	struct held *held; /* by the index of the step that made it */
-	pin_id *pin;       /* by the index of the pin step */
-	uint64_t *pinned;  /* pages, same */
-	int pin_cache;     /* slab cache of io_uring's buffer tables */
+	struct held *held;   /* by the index of the step that made it */
+	pin_id *pin;         /* by the index of the pin step */
+	uint64_t *pinned;    /* pages, same */
+	int pin_cache;       /* slab cache of io_uring's buffer tables */
+	task_id others_task; /* stands for the other programs of the machine */
+	region_id others;
+	unsigned others_pages;
 	struct account account;
 	unsigned first;   /* step to begin with: those before are in the snapshot */
 	json_t *snapshot; /* for the record's evidence; NULL: booted */

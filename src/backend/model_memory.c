@@ -13,6 +13,9 @@
 #define CHUNK_MOST  ((64ull << 20) / MODEL_PAGE_BYTES)
 #define CHUNK_LEAST ((256ull << 10) / MODEL_PAGE_BYTES)
 
+/* Pages that other programs take while memory is filled, at most. */
+#define OTHERS_PAGES 256u
+
 /* Of so many pieces one is the first on another CPU, on average. */
 #define CHUNKS_A_MOVE 8u
 
@@ -239,6 +242,30 @@ static void fill_migrate(struct model_exec *x, struct held *h)
 			       n->first_cpu + (unsigned)rng_below(rng, n->nr_cpus));
 }
 
+/*
+ * Between two pieces the runner looks at the free memory, and other programs get a turn. When one
+ * of them takes a page from the CPU's list, positions and frames are of the other parity from there
+ * on.
+ */
+static int fill_others(struct model_exec *x, const struct held *h)
+{
+	struct op op = {.kind = OP_TOUCH, .count = 1, .write = true};
+	int r = 0;
+
+	if (!x->others_task.v) {
+		r = model_task(x->m, 0, &x->others_task);
+		if (!r)
+			r = model_mmap(x->m, x->others_task, OTHERS_PAGES * MODEL_PAGE_BYTES,
+				       ADVISE_NOHUGEPAGE, &x->others);
+	}
+	if (r || x->others_pages == OTHERS_PAGES || rng_below(&x->m->rng[RNG_WORKLOAD], 2))
+		return r;
+	model_task_cpu(x->m, x->others_task, x->m->task[h->task[0].v].cpu.v);
+	op.region = x->others;
+	op.index = x->others_pages++;
+	return model_do(x->m, x->others_task, &op);
+}
+
 static int fill_chunk(struct model_exec *x, struct held *h, const struct step_fill *f,
 		      uint64_t chunk, struct cl_error *err)
 {
@@ -321,7 +348,9 @@ int model_fill(struct model_exec *x, unsigned i, json_t *record, struct model_ef
 	start = model_now(x->m);
 	while (!r && (chunk = next_chunk(x, f, most - h->pages, leave))) {
 		fill_migrate(x, h);
-		r = fill_chunk(x, h, f, chunk, err);
+		r = fill_others(x, h);
+		if (!r)
+			r = fill_chunk(x, h, f, chunk, err);
 	}
 	e->time_ns = model_now(x->m) - start;
 	model_span_close(x, e);
