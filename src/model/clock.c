@@ -15,6 +15,7 @@
 #include "model/thp.h"
 
 #define TICK_NS     1000000000ull
+#define SLICE_NS    4000000ull /* the scheduler's, of a timer of 250 Hz */
 #define NOT_IN_HEAP UINT32_MAX
 
 int clock_init(struct model *m)
@@ -178,7 +179,7 @@ static void clock_step_daemon(struct model *m, actor_id id)
 {
 	struct clock *c = &m->clock;
 	struct actor *a = &c->actor[id.v];
-	ns_t start = c->now, own;
+	ns_t start = c->now;
 
 	switch (a->kind) {
 	case ACTOR_KSWAPD:
@@ -200,12 +201,16 @@ static void clock_step_daemon(struct model *m, actor_id id)
 	case ACTOR_NONE:
 		break;
 	}
-	own = c->now - start;
-	/* Every CPU of its node is taken: it gets half of one. */
-	if ((a->kind == ACTOR_KSWAPD || a->kind == ACTOR_KCOMPACTD) && a->time == c->now &&
-	    c->crowded >> a->index & 1) {
+	if (a->kind != ACTOR_KSWAPD && a->kind != ACTOR_KCOMPACTD)
+		return;
+	/* Every CPU of its node is taken: it gets half of one, a slice at a time. */
+	a->slice_ns += c->now - start;
+	if (a->time != c->now || !(c->crowded >> a->index & 1)) {
+		a->slice_ns = 0;
+	} else if (a->slice_ns >= SLICE_NS) {
 		clock_sleep(m, id);
-		clock_wake_at(m, id, c->now + own);
+		clock_wake_at(m, id, c->now + a->slice_ns);
+		a->slice_ns = 0;
 	}
 }
 

@@ -732,6 +732,7 @@ struct actor {
 	enum actor_kind kind;
 	uint16_t index;      /* node or task number */
 	ns_t time;           /* when it runs next; NS_NEVER = sleeps until woken */
+	ns_t slice_ns;       /* kswapd, kcompactd: what it used of its slice of a contended CPU */
 	uint32_t heap_index; /* where it stands in clock.heap */
 };
 
