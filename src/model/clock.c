@@ -177,9 +177,7 @@ static void clock_tick(struct model *m, actor_id id)
 /* A daemon takes itself off the heap by running; its step function says when it runs next. */
 static void clock_step_daemon(struct model *m, actor_id id)
 {
-	struct clock *c = &m->clock;
-	struct actor *a = &c->actor[id.v];
-	ns_t start = c->now;
+	struct actor *a = &m->clock.actor[id.v];
 
 	switch (a->kind) {
 	case ACTOR_KSWAPD:
@@ -201,16 +199,29 @@ static void clock_step_daemon(struct model *m, actor_id id)
 	case ACTOR_NONE:
 		break;
 	}
-	if (a->kind != ACTOR_KSWAPD && a->kind != ACTOR_KCOMPACTD)
+}
+
+/*
+ * Steps of a daemon. Where every CPU of its node is taken it gets half of one, a slice at a time,
+ * in which no task takes the pages that it frees out of the CPU's lists.
+ */
+static void clock_run_daemon(struct model *m, actor_id id)
+{
+	struct clock *c = &m->clock;
+	struct actor *a = &c->actor[id.v];
+	ns_t start = c->now;
+
+	clock_step_daemon(m, id);
+	if ((a->kind != ACTOR_KSWAPD && a->kind != ACTOR_KCOMPACTD) ||
+	    !(c->crowded >> a->index & 1))
 		return;
-	/* Every CPU of its node is taken: it gets half of one, a slice at a time. */
-	a->slice_ns += c->now - start;
-	if (a->time != c->now || !(c->crowded >> a->index & 1)) {
-		a->slice_ns = 0;
-	} else if (a->slice_ns >= SLICE_NS) {
+	while (a->time == c->now && c->now - start < SLICE_NS) {
 		clock_sleep(m, id);
-		clock_wake_at(m, id, c->now + a->slice_ns);
-		a->slice_ns = 0;
+		clock_step_daemon(m, id);
+	}
+	if (a->time == c->now) {
+		clock_sleep(m, id);
+		clock_wake_at(m, id, c->now + (c->now - start));
 	}
 }
 
@@ -273,7 +284,7 @@ static void clock_step(struct model *m, actor_id id, ns_t until)
 	c->current = id;
 	c->events++;
 	clock_context(m, a);
-	clock_step_daemon(m, id);
+	clock_run_daemon(m, id);
 	clock_daemon_next(c);
 }
 

@@ -218,6 +218,7 @@ enum compact_result compact_zone_begin(struct model *m, struct compact_control *
 	TRACE_RUN(m, COMPACT_BEGIN, cc, 0);
 	lru_drain_local(m);
 	cc->running = true;
+	cc->turned = false;
 	return cc->result = COMPACT_CONTINUE;
 }
 
@@ -284,13 +285,20 @@ static void check_drain(struct model *m, struct compact_control *cc)
 	}
 }
 
+static bool goes_on(struct model *m, struct compact_control *cc)
+{
+	cc->result = compact_finished(m, cc);
+	return cc->result == COMPACT_CONTINUE;
+}
+
+/* A turn ends with the question that begins the next one: nobody runs between the drain and it. */
 bool compact_zone_step(struct model *m, struct compact_control *cc)
 {
 	enum turn turn = TURN_AGAIN;
 
-	cc->result = compact_finished(m, cc);
-	if (cc->result != COMPACT_CONTINUE)
+	if (!cc->turned && !goes_on(m, cc))
 		return false;
+	cc->turned = true;
 	/* The second visit to a block takes all that is left of it. */
 	cc->finish_block = pb_start(cc->last_migrated) == pb_start(cc->migrate_pfn);
 	while (turn == TURN_AGAIN) {
@@ -303,7 +311,7 @@ bool compact_zone_step(struct model *m, struct compact_control *cc)
 			if (cc->mirror)
 				cc->zone->cached_migrate[1] = cc->zone->cached_migrate[0];
 			check_drain(m, cc);
-			return true;
+			return goes_on(m, cc);
 		case ISOLATE_SUCCESS:
 			turn = migrate_batch(m, cc);
 			break;
@@ -316,7 +324,7 @@ bool compact_zone_step(struct model *m, struct compact_control *cc)
 		return false;
 	}
 	check_drain(m, cc);
-	return true;
+	return goes_on(m, cc);
 }
 
 enum compact_result compact_zone_end(struct model *m, struct compact_control *cc)

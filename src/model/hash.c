@@ -203,10 +203,8 @@ static void hash_clock(struct hash *s, const struct model *m)
 	mix(s, c->now);
 	mix(s, c->psi_some_ns);
 	mix(s, c->psi_full_ns);
-	for (uint32_t i = 0; i < c->nr_actors; i++) {
+	for (uint32_t i = 0; i < c->nr_actors; i++)
 		mix(s, c->actor[i].time);
-		mix(s, c->actor[i].slice_ns);
-	}
 	for (uint32_t i = 0; i < m->nr_cpus; i++) {
 		mix(s, m->cpu[i].busy_until);
 		for (unsigned k = 0; k < m->cpu[i].lru_add.nr; k++)

@@ -560,6 +560,7 @@ struct compact_control {
 	bool mirror;               /* update_cached: async position is copied to sync */
 	pfn_t last_migrated;
 	bool running;              /* between begin and end */
+	bool turned;               /* a turn of the loop is done */
 
 	/* lists */
 	uint32_t nr_migrate;       /* entries of migrate[], used as a stack */
@@ -732,7 +733,6 @@ struct actor {
 	enum actor_kind kind;
 	uint16_t index;      /* node or task number */
 	ns_t time;           /* when it runs next; NS_NEVER = sleeps until woken */
-	ns_t slice_ns;       /* kswapd, kcompactd: what it used of its slice of a contended CPU */
 	uint32_t heap_index; /* where it stands in clock.heap */
 };
 
