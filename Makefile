@@ -20,6 +20,9 @@ check: ; @scripts/deps build guest test && scripts/check
 kernel-check: ; @scripts/deps build guest kernel && $(MAKE) --no-print-directory all && \
 	scripts/kernel-check $(BUILD) $(QUICK)
 
+kernel-policies: ; @scripts/deps build guest kernel && $(MAKE) --no-print-directory all && \
+	scripts/kernel-policies $(BUILD)
+
 bench: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && bench/run $(BUILD)
 
 experiments: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && scripts/experiments $(BUILD)
@@ -37,4 +40,4 @@ format: ; @clang-format -i $$(git ls-files '*.c' '*.h')
 
 clean: ; rm -rf build build-check-* build-fuzz
 
-.PHONY: all demo check kernel-check bench experiments fidelity fuzz install format clean
+.PHONY: all demo check kernel-check kernel-policies bench experiments fidelity fuzz install format clean

@@ -319,7 +319,8 @@ static int compile(struct build *b, struct cl_kernel *out, struct cl_error *err)
 				 : cpus > 0   ? (unsigned)cpus
 					      : 1,
 			 .log = b->log};
-	int r = tree_copy(b->source, b->tree, b->log, err);
+	int r = tree_copy(b->source, b->tree, b->ask->no_policies ? "plain" : "policies", b->log,
+			  err);
 
 	if (!r && !b->ask->no_policies)
 		r = tree_apply(b->scripts, b->tree, b->log, err);

@@ -209,8 +209,11 @@ static int tool_failed(int status, const char *doing, char *errors, struct cl_er
 			last && *last ? last : "no reason given");
 }
 
+/* What `apply` keeps of an earlier state of the folder goes first: rsync brings the originals. */
 static int copy_folder(const char *source, const char *tree, struct cl_error *err)
 {
+	char *kept = format("%s/.compactlab", tree);
+	const char *const clear[] = {"rm", "-rf", "--", kept, NULL};
 	char *from = format("%s/", source), *exclude[NOT_SOURCE] = {NULL}, *errors = NULL;
 	const char *argv[6 + NOT_SOURCE] = {"rsync", "-a", "--delete"};
 	unsigned n = 3;
@@ -225,6 +228,8 @@ static int copy_folder(const char *source, const char *tree, struct cl_error *er
 	argv[n++] = tree;
 	argv[n] = NULL;
 	if (!r)
+		r = kept ? child_run(clear, NULL, NULL) : -ENOMEM;
+	if (!r)
 		r = child_run(argv, NULL, &errors);
 	if (r)
 		r = tool_failed(r, "copying the sources with rsync", errors, err);
@@ -234,6 +239,7 @@ static int copy_folder(const char *source, const char *tree, struct cl_error *er
 		free(exclude[i]);
 	free(errors);
 	free(from);
+	free(kept);
 	return r;
 }
 
@@ -260,15 +266,17 @@ static int unpack_archive(const char *source, const char *tree, struct cl_error 
 }
 
 /* Which archive a tree came from: its path, size and time, in a file beside the tree. */
-static char *archive_mark(const char *source, const struct stat *s)
+static char *archive_mark(const char *source, const struct stat *s, const char *purpose)
 {
-	return format("%s %lld %lld\n", source, (long long)s->st_size, (long long)s->st_mtime);
+	return format("%s %lld %lld %s\n", source, (long long)s->st_size, (long long)s->st_mtime,
+		      purpose);
 }
 
-static int copy_archive(const char *source, const struct stat *s, const char *tree, FILE *log,
-			struct cl_error *err)
+static int copy_archive(const char *source, const struct stat *s, const char *tree,
+			const char *purpose, FILE *log, struct cl_error *err)
 {
-	char *mark = archive_mark(source, s), *place = format("%s.from", tree), *old = NULL;
+	char *mark = archive_mark(source, s, purpose), *place = format("%s.from", tree),
+	     *old = NULL;
 	int r = mark && place ? 0 : cl_error(err, -ENOMEM, "out of memory");
 
 	if (!r &&
@@ -300,7 +308,8 @@ static bool is_linux(const char *tree)
 	return is;
 }
 
-int tree_copy(const char *source, const char *tree, FILE *log, struct cl_error *err)
+int tree_copy(const char *source, const char *tree, const char *purpose, FILE *log,
+	      struct cl_error *err)
 {
 	struct stat s;
 	int r;
@@ -315,7 +324,7 @@ int tree_copy(const char *source, const char *tree, FILE *log, struct cl_error *
 			fprintf(log, "copying %s\n", source);
 		return copy_folder(source, tree, err);
 	}
-	r = copy_archive(source, &s, tree, log, err);
+	r = copy_archive(source, &s, tree, purpose, log, err);
 	return r ? r : is_linux(tree) ? 0 : no_sources(source, err);
 }
 

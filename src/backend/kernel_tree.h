@@ -26,10 +26,12 @@ void digest_end(struct digest *d, char id[TREE_ID]); /* frees it; NULL is fine *
 int tree_scripts(char *path, size_t size, struct cl_error *err);
 
 /*
- * Make `tree` a copy of `source`, a folder or a tar archive. An earlier copy of the same
- * archive stays; one of a folder is brought up to date.
+ * Make `tree` a copy of `source`, a folder or a tar archive. A folder's copy becomes as the
+ * folder is now; an archive's stays with the changes made to it, unless it was for another
+ * `purpose`.
  */
-int tree_copy(const char *source, const char *tree, FILE *log, struct cl_error *err);
+int tree_copy(const char *source, const char *tree, const char *purpose, FILE *log,
+	      struct cl_error *err);
 /* Put the policies into it; what the version lacks goes to `log`. */
 int tree_apply(const char *scripts, const char *tree, FILE *log, struct cl_error *err);
 #endif

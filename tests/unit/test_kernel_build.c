@@ -149,7 +149,7 @@ static void a_folder_that_is_not_linux_is_not_copied(void **state)
 	(void)state;
 	snprintf(from, sizeof(from), "%s/scripts", folder);
 	snprintf(to, sizeof(to), "%s/copy", folder);
-	assert_int_equal(tree_copy(from, to, NULL, &err), -EINVAL);
+	assert_int_equal(tree_copy(from, to, "x", NULL, &err), -EINVAL);
 	assert_non_null(strstr(err.what, "no sources of Linux"));
 	assert_int_equal(access(to, F_OK), -1);
 }
@@ -164,12 +164,18 @@ static void an_archive_is_unpacked_once_and_again_when_it_changes(void **state)
 	snprintf(to, sizeof(to), "%s/copy", folder);
 	snprintf(file, sizeof(file), "%s/mm/compaction.c", to);
 	assert_int_equal(child_run(pack, NULL, NULL), 0);
-	assert_int_equal(tree_copy(archive, to, NULL, NULL), 0);
+	assert_int_equal(tree_copy(archive, to, "x", NULL, NULL), 0);
 	assert_int_equal(file_replace(file, "changed by us", 13), 0);
-	assert_int_equal(tree_copy(archive, to, NULL, NULL), 0);
+	assert_int_equal(tree_copy(archive, to, "x", NULL, NULL), 0);
 	assert_int_equal(file_read(file, &text, NULL), 0);
 	assert_string_equal(text, "changed by us");
 	free(text);
+	/* For another purpose the changes are not wanted. */
+	assert_int_equal(tree_copy(archive, to, "y", NULL, NULL), 0);
+	assert_int_equal(file_read(file, &text, NULL), 0);
+	assert_string_equal(text, "a");
+	free(text);
+	assert_int_equal(file_replace(file, "changed by us", 13), 0);
 	put("tree/mm/more.c", "a longer archive, so that its size is another");
 	put("tree/mm/and-more.c", "x");
 	for (int i = 0; i < 20; i++) {
@@ -179,10 +185,40 @@ static void an_archive_is_unpacked_once_and_again_when_it_changes(void **state)
 		put(name, "x");
 	}
 	assert_int_equal(child_run(pack, NULL, NULL), 0);
-	assert_int_equal(tree_copy(archive, to, NULL, NULL), 0);
+	assert_int_equal(tree_copy(archive, to, "y", NULL, NULL), 0);
 	assert_int_equal(file_read(file, &text, NULL), 0);
 	assert_string_equal(text, "a");
 	free(text);
+}
+
+static void copy_of_a_folder_becomes_as_the_folder_is_now(void **state)
+{
+	const char *const rsync[] = {"rsync", "--version", NULL};
+	char from[256], to[256], file[300], *text;
+
+	(void)state;
+	if (child_run(rsync, NULL, NULL))
+		skip();
+	snprintf(from, sizeof(from), "%s/tree", folder);
+	snprintf(to, sizeof(to), "%s/copy", folder);
+	put("tree/.git/index", "x");
+	assert_int_equal(tree_copy(from, to, "x", NULL, NULL), 0);
+	snprintf(file, sizeof(file), "%s/.git", to);
+	assert_int_equal(access(file, F_OK), -1);
+	/* As `apply` would, then a change by the user. */
+	put("copy/mm/compaction.c", "changed by us");
+	put("copy/mm/ours.c", "x");
+	put("copy/.compactlab/mm/compaction.c", "a");
+	put("tree/mm/compaction.c", "changed by the user");
+	assert_int_equal(tree_copy(from, to, "x", NULL, NULL), 0);
+	snprintf(file, sizeof(file), "%s/mm/compaction.c", to);
+	assert_int_equal(file_read(file, &text, NULL), 0);
+	assert_string_equal(text, "changed by the user");
+	free(text);
+	snprintf(file, sizeof(file), "%s/mm/ours.c", to);
+	assert_int_equal(access(file, F_OK), -1);
+	snprintf(file, sizeof(file), "%s/.compactlab", to);
+	assert_int_equal(access(file, F_OK), -1);
 }
 
 int main(void)
@@ -196,6 +232,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(
 			an_archive_is_unpacked_once_and_again_when_it_changes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(copy_of_a_folder_becomes_as_the_folder_is_now,
+						set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
