@@ -38,6 +38,6 @@ install: $(BUILD)/build.ninja
 
 format: ; @clang-format -i $$(git ls-files '*.c' '*.h')
 
-clean: ; rm -rf build build-check-* build-fuzz
+clean: ; rm -rf build build-check-* build-fuzz build-bench
 
 .PHONY: all demo check kernel-check kernel-policies bench experiments fidelity fuzz install format clean

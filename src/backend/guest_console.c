@@ -49,7 +49,7 @@ static const char *without_stamp(const char *line)
 static void keep(char *where, size_t size, const char *line)
 {
 	if (!where[0])
-		snprintf(where, size, "%s", without_stamp(line));
+		snprintf(where, size, "%.*s", (int)size - 1, without_stamp(line));
 }
 
 static void console_line(const char *line, struct console *out)

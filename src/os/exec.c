@@ -185,8 +185,8 @@ static int clean_up(struct exec *x, int r, struct cl_error *err)
 	if (back && !r && err)
 		*err = late;
 	else if (back && err && strlen(err->hint) + strlen(late.what) + 8 < sizeof(err->hint))
-		sprintf(err->hint + strlen(err->hint), "%s%s", *err->hint ? "; also: " : "",
-			late.what);
+		snprintf(err->hint + strlen(err->hint), sizeof(err->hint) - strlen(err->hint),
+			 "%s%s", *err->hint ? "; also: " : "", late.what);
 	return r ? r : back;
 }
 

@@ -152,7 +152,7 @@ int trace_root(void)
 
 static int instance_write(const struct trace *t, const char *file, const char *text)
 {
-	char path[256];
+	char path[384];
 	int fd, r = 0;
 
 	snprintf(path, sizeof(path), "instances/%s/%s", t->name, file);

@@ -185,7 +185,7 @@ static int number_value(const struct option *o, const char *text, unsigned divis
 /* "any", "all" or a number. */
 static int node_value(const struct option *o, const char *text, int *out, struct cl_error *err)
 {
-	uint64_t n;
+	uint64_t n = 0;
 	int r;
 
 	if (o->words && !strcmp(text, o->words)) {
