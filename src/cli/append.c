@@ -23,10 +23,14 @@ static bool ends_in_line(int fd)
 }
 
 /* Reading is for the check of the last line, and not everybody may. */
-static int open_path(const char *path)
+static int open_path(struct append *a, const char *path)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666), e = errno;
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666), e;
 
+	a->made = fd < 0 ? NULL : path;
+	if (fd < 0)
+		fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	e = errno;
 	if (fd < 0 && e == EACCES && access(path, F_OK) == 0)
 		return open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	errno = e;
@@ -37,10 +41,11 @@ int append_open(struct append *a, const char *path, struct cl_error *err)
 {
 	struct stat st;
 
+	a->made = NULL;
 	if (!strcmp(path, "-"))
 		a->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	else
-		a->fd = open_path(path);
+		a->fd = open_path(a, path);
 	if (a->fd < 0 || fstat(a->fd, &st) < 0)
 		return cl_error_at(err, -EINVAL, path, 0, "cannot write it: %s", strerror(errno));
 	a->regular = S_ISREG(st.st_mode);
@@ -72,10 +77,17 @@ int append_line(struct append *a, const char *line)
 	if (a->regular)
 		flock(a->fd, LOCK_UN);
 	free(text);
+	if (!r)
+		a->made = NULL;
 	return r;
 }
 
 void append_close(struct append *a)
 {
+	struct stat st;
+
+	/* Unless somebody else has written to it since. */
+	if (a->made && fstat(a->fd, &st) == 0 && st.st_size == 0)
+		unlink(a->made);
 	close(a->fd);
 }

@@ -8,11 +8,13 @@
 struct append {
 	int fd;
 	bool regular;
+	const char *made; /* the path, while the file is new and empty; the caller's */
 };
 
 /* "-" is standard output. A file that ends within a line is refused. */
 int append_open(struct append *a, const char *path, struct cl_error *err);
 /* The line and a newline, in one write. 0 or -errno; nothing half-written is left. */
 int append_line(struct append *a, const char *line);
+/* A file that append_open() made and that got no line is removed. */
 void append_close(struct append *a);
 #endif

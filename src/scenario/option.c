@@ -209,7 +209,7 @@ const struct option option_table[] = {
 	 .fallback = "touch",
 	 .help = "Write to each page in turn, have the kernel do it in one call, map the memory "
 		 "filled (advice = none only), make base pages and turn them into huge ones (Linux "
-		 "6.1), or leave it to libcompactlab-populate.",
+		 "6.1), or leave it to libcompactlab-populate, a program, which the model does not run.",
 	 .mirrors = "a page fault; madvise(2) with MADV_POPULATE_WRITE; mmap(2) with MAP_POPULATE; "
 		 "madvise(2) with MADV_COLLAPSE; cl_populate(3)"},
 	{STEP(FAULT, "cpu_node", fault.cpu_node), .type = OPT_NODE, .words = "any",
@@ -282,7 +282,9 @@ const struct option option_table[] = {
 		 "kernel starts with 0; kernels before 6.15 do not have it.",
 	 .mirrors = "/proc/sys/vm/defrag_mode"},
 	{SETTING("vm.min_free_kbytes"), .min = 1, .max = 1 << 30, .unit = "KiB",
-	 .help = "Memory kept free for those who cannot wait; the watermarks follow from it.",
+	 .help = "Memory kept free for those who cannot wait; the watermarks follow from it. Among the "
+		 "settings of one step, and of [machine], it is written last: the kernel may raise "
+		 "it when thp.enabled is written.",
 	 .mirrors = "/proc/sys/vm/min_free_kbytes"},
 	{SETTING("vm.watermark_scale_factor"), .min = 1, .max = 3000,
 	 .help = "Distance between watermarks in 1/10000 of a zone. The kernel starts with 10.",

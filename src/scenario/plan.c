@@ -38,7 +38,23 @@ static int resolve_option(const struct plan_context *c, const struct option *o, 
 	return why.hint[0] ? cl_error_hint(c->err, r, "%s", why.hint) : r;
 }
 
-/* In the order in which the names first appear; of each the value with the highest rank. */
+static void put_last(const struct assignment **list, unsigned n, const char *name)
+{
+	for (unsigned i = 0; i + 1 < n; i++) {
+		const struct assignment *a = list[i];
+
+		if (strcmp(a->name, name) != 0)
+			continue;
+		list[i] = list[i + 1];
+		list[i + 1] = a;
+	}
+}
+
+/*
+ * In the order in which the names first appear, but vm.min_free_kbytes last: writing thp.enabled
+ * has the kernel raise it to what it recommends for huge pages. Of each the value with the highest
+ * rank.
+ */
 static int resolve_settings(const struct plan_context *c, int step, struct settings *out)
 {
 	const struct assignment *best[SCENARIO_SETTINGS];
@@ -63,6 +79,7 @@ static int resolve_settings(const struct plan_context *c, int step, struct setti
 	out->item = calloc(n + 1, sizeof(*out->item));
 	if (!out->item)
 		return no_memory(c->err);
+	put_last(best, n, "vm.min_free_kbytes");
 	for (out->count = 0; out->count < n; out->count++) {
 		const struct assignment *a = best[out->count];
 		struct setting *s = &out->item[out->count];

@@ -450,6 +450,23 @@ static void each_repeat_has_its_own_seed(void **state)
 	cl_scenario_free(s);
 }
 
+static void min_free_kbytes_is_written_behind_the_other_settings(void **state)
+{
+	struct cl_scenario *s = parse("[step a]\nkind = set\nvm.min_free_kbytes = 5000\n"
+				      "vm.swappiness = 1\nthp.enabled = always\n");
+	struct plan *p = resolve(s, "model", "mainline");
+	const struct settings *set = &p->step[0].set.settings;
+
+	(void)state;
+	assert_int_equal(set->count, 3);
+	assert_string_equal(set->item[0].name, "vm.swappiness");
+	assert_string_equal(set->item[1].name, "thp.enabled");
+	assert_string_equal(set->item[2].name, "vm.min_free_kbytes");
+	assert_string_equal(set->item[2].value, "5000");
+	plan_free(p);
+	cl_scenario_free(s);
+}
+
 static void skipped_steps_are_not_in_the_plan(void **state)
 {
 	struct cl_scenario *s = parse("[variant a]\n[variant b]\nfirst.skip = yes\n"
@@ -765,6 +782,7 @@ int main(void)
 		cmocka_unit_test(overriding_the_selection_drops_the_keys_of_the_old_one),
 		cmocka_unit_test(repeats_are_overridden_for_a_backend),
 		cmocka_unit_test(each_repeat_has_its_own_seed),
+		cmocka_unit_test(min_free_kbytes_is_written_behind_the_other_settings),
 		cmocka_unit_test(skipped_steps_are_not_in_the_plan),
 		cmocka_unit_test(the_host_may_have_any_nodes),
 		cmocka_unit_test(scaling_divides_sizes_and_counts_but_no_shares),
