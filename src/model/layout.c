@@ -126,7 +126,7 @@ static int layout_region(struct model *m, enum page_kind kind, pfn_t pfn, region
 	r = owner_region(m, *id);
 	r->inode = LAYOUT_MARK;
 	r->pgoff = pb_start(n->start_pfn);
-	if (want == REGION_ANON) {
+	if (want == REGION_ANON || want == REGION_SHMEM || want == REGION_FILE) {
 		pin_id all;
 
 		/* One set over everything covers the pins that layout_put() makes. */

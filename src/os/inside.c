@@ -13,7 +13,7 @@
 
 /* Places in structures, all in bytes. */
 struct places {
-	uint64_t page, page_list;
+	uint64_t page, page_list, page_references, folio_pins;
 	uint64_t pgdat_zones;
 	uint64_t zone, zone_free_area, zone_present, zone_pageset, zone_managed;
 	uint64_t zone_migrate, zone_free, zone_init_migrate, zone_init_free;
@@ -43,6 +43,8 @@ static int find_places(const struct btf *b, struct places *p)
 		uint64_t *to;
 	} list[] = {
 		{"page", "buddy_list", &p->page_list},
+		{"page", "_refcount", &p->page_references},
+		{"folio", "_pincount", &p->folio_pins},
 		{"pglist_data", "node_zones", &p->pgdat_zones},
 		{"zone", "free_area", &p->zone_free_area},
 		{"zone", "present_pages", &p->zone_present},
@@ -312,6 +314,46 @@ static int take_section(const struct inside *in, struct snapshot *s, uint64_t se
 		unsigned type = usage ? v & 7 : SNAPSHOT_TYPE_NONE;
 
 		r = snapshot_block_add(s, type, v >> in->skip_bit & 1);
+	}
+	return r;
+}
+
+/* ---- pins ------------------------------------------------------------------------------------ */
+
+/* Pages read in one go, and how large the kernel's account of one may be. */
+#define PINS_BATCH 64u
+#define PAGE_MOST  128u
+
+/* A pin counts as so many references where there is no count of pins. */
+#define PIN_BIAS 1024
+
+int inside_pins(const struct inside *in, uint64_t pfn, unsigned count, const uint64_t *mapped,
+		const bool *large, bool *pinned)
+{
+	uint8_t pages[(PINS_BATCH + 1) * PAGE_MOST];
+	int r = in->at.page <= PAGE_MOST && in->at.folio_pins < 2 * in->at.page ? 0 : -EOPNOTSUPP;
+
+	for (unsigned at = 0; at < count && !r; at += PINS_BATCH) {
+		unsigned n = count - at < PINS_BATCH ? count - at : PINS_BATCH;
+		uint64_t from = in->vmemmap + (pfn + at) * in->at.page;
+
+		/* The account of pages that are not there may be missing, a block at a time. */
+		if (kcore_read(&in->kcore, from, pages, n * in->at.page)) {
+			memset(pinned + at, 0, n * sizeof(*pinned));
+			continue;
+		}
+		for (unsigned i = 0; i < n; i++) {
+			int32_t references, pins = 0;
+
+			memcpy(&references, pages + i * in->at.page + in->at.page_references, 4);
+			/* Large folios begin at even pages; what is read of others is not used. */
+			if (i + 1 < n)
+				memcpy(&pins, pages + i * in->at.page + in->at.folio_pins, 4);
+			if (large[at + i])
+				pinned[at + i] = pins > 0;
+			else
+				pinned[at + i] = references - (int64_t)mapped[at + i] >= PIN_BIAS;
+		}
 	}
 	return r;
 }

@@ -19,5 +19,11 @@ int inside_open(struct inside **out);
  * same.
  */
 int inside_take(const struct inside *in, struct snapshot *s);
+/*
+ * Which of `count` pages from `pfn` on are pinned, by the kernel's own measure of it; `mapped` as
+ * /proc/kpagecount has it, `large` for the first pages of large folios.
+ */
+int inside_pins(const struct inside *in, uint64_t pfn, unsigned count, const uint64_t *mapped,
+		const bool *large, bool *pinned);
 void inside_close(struct inside *in);
 #endif

@@ -153,7 +153,8 @@ int snapshot_before(struct exec *x, unsigned i, struct cl_error *err)
 	r = snapshot_machine_pages(&frames, err);
 	if (r)
 		return r;
-	pinned = calloc(frames / 64 + 1, sizeof(*pinned));
+	/* Looked at by windows of the largest folios. */
+	pinned = calloc((frames >> SNAPSHOT_MAX_ORDER) + 1, (8u << SNAPSHOT_MAX_ORDER) / 64);
 	s->scenario = strdup(x->plan->scenario);
 	s->step = strdup(x->plan->step[i].name);
 	r = pinned && s->scenario && s->step ? look_at_memories(x, i, s, pinned, frames) : -ENOMEM;

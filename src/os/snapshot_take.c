@@ -50,6 +50,11 @@ static enum snapshot_kind kind_of(uint64_t f, uint64_t mapped)
 	return SNAPSHOT_KERNEL;
 }
 
+static bool is_owned(enum snapshot_kind kind)
+{
+	return kind == SNAPSHOT_ANON || kind == SNAPSHOT_FILE || kind == SNAPSHOT_SHMEM;
+}
+
 struct snapshot_state snapshot_classify(uint64_t f, uint64_t mapped)
 {
 	static const struct {
@@ -64,7 +69,7 @@ struct snapshot_state snapshot_classify(uint64_t f, uint64_t mapped)
 		{FLAG(UNEVICTABLE), SNAPSHOT_UNEVICTABLE},
 	};
 	struct snapshot_state s = {.kind = (uint8_t)kind_of(f, mapped)};
-	bool owned = s.kind == SNAPSHOT_ANON || s.kind == SNAPSHOT_FILE || s.kind == SNAPSHOT_SHMEM;
+	bool owned = is_owned(s.kind);
 
 	for (size_t i = 0; owned && i < sizeof(words) / sizeof(words[0]); i++)
 		if (f & words[i].flag)
@@ -84,6 +89,7 @@ struct snapshot_state snapshot_classify(uint64_t f, uint64_t mapped)
 struct window {
 	int flags_fd, count_fd;
 	uint64_t flags[WINDOW], mapped[WINDOW];
+	bool large[WINDOW], pinned[WINDOW];
 };
 
 static int window_read(int fd, uint64_t pfn, uint64_t count, uint64_t *entry)
@@ -126,12 +132,23 @@ static unsigned folio_order(const struct window *w, unsigned i)
 	return order;
 }
 
-static int window_add(struct snapshot *s, const struct window *w, uint64_t pfn,
-		      const uint64_t *pinned)
+/* Pinned by anybody, if the kernel's memory shows it, and by the run. */
+static void window_pins(struct window *w, uint64_t pfn, const uint64_t *pinned,
+			const struct inside *inside)
+{
+	for (unsigned i = 0; i < WINDOW; i++)
+		w->large[i] = w->flags[i] & FLAG(COMPOUND_HEAD);
+	memset(w->pinned, 0, sizeof(w->pinned));
+	if (inside && inside_pins(inside, pfn, WINDOW, w->mapped, w->large, w->pinned) == 0)
+		return;
+	for (unsigned i = 0; pinned && i < WINDOW; i++)
+		w->pinned[i] = pinned[(pfn + i) / 64] >> (pfn + i) % 64 & 1;
+}
+
+static int window_add(struct snapshot *s, const struct window *w)
 {
 	for (unsigned i = 0; i < WINDOW;) {
 		struct snapshot_state state = snapshot_classify(w->flags[i], w->mapped[i]);
-		uint64_t at = pfn + i;
 		int r;
 
 		/* Pages of a folio that began before are the rest of a gigantic one. */
@@ -140,7 +157,7 @@ static int window_add(struct snapshot *s, const struct window *w, uint64_t pfn,
 				state.order++;
 		else if (state.kind > SNAPSHOT_FREE)
 			state.order = (uint8_t)folio_order(w, i);
-		if (pinned && state.kind == SNAPSHOT_ANON && pinned[at / 64] >> at % 64 & 1)
+		if (w->pinned[i] && is_owned(state.kind))
 			state.flags |= SNAPSHOT_PINNED;
 		r = snapshot_add(s, state, 1);
 		if (r)
@@ -151,7 +168,7 @@ static int window_add(struct snapshot *s, const struct window *w, uint64_t pfn,
 }
 
 static int take_pages(struct snapshot *s, uint64_t pages, const uint64_t *pinned,
-		      struct cl_error *err)
+		      const struct inside *inside, struct cl_error *err)
 {
 	struct window *w = calloc(1, sizeof(*w));
 	int r = 0;
@@ -168,8 +185,10 @@ static int take_pages(struct snapshot *s, uint64_t pages, const uint64_t *pinned
 		r = window_read(w->flags_fd, pfn, WINDOW, w->flags);
 		if (!r)
 			r = window_read(w->count_fd, pfn, WINDOW, w->mapped);
-		if (!r)
-			r = window_add(s, w, pfn, pinned);
+		if (!r) {
+			window_pins(w, pfn, pinned, inside);
+			r = window_add(s, w);
+		}
 		if (r)
 			cl_error(err, r, "cannot read the state of pages: %s", strerror(-r));
 	}
@@ -336,7 +355,7 @@ int snapshot_take(struct snapshot *s, const uint64_t *pinned, const struct insid
 	keep_settings(s, "/proc/sys/vm", "vm.", 0);
 	keep_settings(s, "/sys/kernel/mm/transparent_hugepage", "thp.", 1);
 	/* The texts last: they are what the pages are compared with. */
-	r = take_pages(s, pages, pinned, err);
+	r = take_pages(s, pages, pinned, inside, err);
 	/* Without it there is less to see, that is all. */
 	if (!r && inside)
 		(void)!inside_take(inside, s);

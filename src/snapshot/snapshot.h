@@ -48,7 +48,7 @@ enum snapshot_flag {
 	SNAPSHOT_UNEVICTABLE = 32,
 	SNAPSHOT_MAPPED = 64,  /* in a page table */
 	SNAPSHOT_SHARED = 128, /* in more than one */
-	SNAPSHOT_PINNED = 256, /* pinned by the run that took the snapshot; others do not show */
+	SNAPSHOT_PINNED = 256, /* by anybody, from inside; else by the run that took it */
 	SNAPSHOT_FLAGS = 9
 };
 

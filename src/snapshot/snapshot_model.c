@@ -363,6 +363,9 @@ static int fill(const struct snapshot *s, struct snapshot_machine *machine, stru
 
 	machine->unknown_settings = apply_settings(machine->m, s);
 	machine->inside = s->blocks != 0;
+	/* The snapshot has all pins then. */
+	if (machine->inside)
+		layout.vmstat = NULL;
 	r = memories_new(machine, &feed);
 	if (!r && machine->inside) {
 		r = inside_make(s, &arrays, &inside);

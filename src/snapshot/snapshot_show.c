@@ -163,6 +163,9 @@ static void show_machine(FILE *to, const struct snapshot *s)
 	if (s->step)
 		fprintf(to, ", right before step %s of %s", s->step, s->scenario);
 	fprintf(to, "\nmachine  %u CPU%s\n", s->cpus, s->cpus == 1 ? "" : "s");
+	fprintf(to, "from     /proc%s\n",
+		s->blocks ? " and the kernel's memory: lists, pins and the state of compaction"
+			  : "");
 }
 
 static char *mib(uint64_t pages, char buf[16])

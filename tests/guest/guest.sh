@@ -49,20 +49,41 @@ case $case in
 record)
 	scenario tiny <<-'END'
 		disk = 64M
+		[step hog]
+		kind = fill
+		node = 1
+		size = 16M
+		[step pins]
+		kind = pin
+		of = hog
 		[step nap]
 		kind = sleep
 		time = 1ms
+		snapshot = yes
 		[step mounts]
 		kind = read
 		file = /proc/mounts
 	END
-	run 0 "$work/tiny.ini" --json "$work/record" --kernel 7.3
+	run 0 "$work/tiny.ini" --json "$work/record" --kernel 7.3 --snapshots "$work"
 	[ "$(wc -l <"$work/record")" -eq 1 ] || fail "not one record"
 	says record '"machine":"virtual"'
 	says record '"hypervisor":"qemu"'
 	grep -qE '"release":"7\.3\.[0-9]' "$work/record" || fail "not the kernel asked for"
 	grep -qE '"accelerator":"(tcg|kvm)"' "$work/record" || fail "no accelerator"
 	says record '/dev/nvme0n1 /scratch ext4'
+	# The layout before the nap, and the model from there.
+	layout=$(echo "$work"/tiny-mainline-7.3*-0-nap.snapshot.gz)
+	says record "\"snapshots\":{\"nap\":\"$layout\"}"
+	"$program" snapshot --show "$layout" >"$work/layout" || fail "no sound snapshot"
+	says layout 'right before step nap of tiny'
+	says layout "/proc and the kernel's memory"
+	says layout 'step hog holds 4096 of its 4096 pages'
+	"$program" snapshot --show --json "$layout" >"$work/layout"
+	says layout '"pinned": 4096'
+	"$program" run "$work/tiny.ini" --set "machine.snapshot=$layout" --set nap.snapshot=no \
+		--set mounts.skip=yes --quiet --json "$work/model" 2>"$work/err" || fail "no run on the model"
+	says model '"inside":true'
+	[ "$(grep -o '"kind"' "$work/model" | wc -l)" -eq 1 ] || fail "more than the nap on the model"
 	;;
 out-of-memory)
 	# Fits the node on paper; what the kernel itself takes does not leave it.
