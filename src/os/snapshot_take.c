@@ -354,6 +354,7 @@ int snapshot_take(struct snapshot *s, const uint64_t *pinned, const struct insid
 		return r;
 	keep_settings(s, "/proc/sys/vm", "vm.", 0);
 	keep_settings(s, "/sys/kernel/mm/transparent_hugepage", "thp.", 1);
+	keep_settings(s, "/sys/kernel/mm/lru_gen", "lru_gen.", 0);
 	/* The texts last: they are what the pages are compared with. */
 	r = take_pages(s, pages, pinned, inside, err);
 	/* Without it there is less to see, that is all. */
