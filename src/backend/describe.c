@@ -179,8 +179,9 @@ static void put_policy(struct words *w, const struct step_fault *f)
 static void say_fault(struct words *w, const struct plan *p, const struct step *s)
 {
 	static const char *const advice[] = {"", " with MADV_HUGEPAGE", " with MADV_NOHUGEPAGE"};
-	static const char *const methods[] = {"touch", "MADV_POPULATE_WRITE", "MAP_POPULATE",
-					      "base pages, then MADV_COLLAPSE,", "cl_populate()"};
+	static const char *const methods[] = {"touch",         "MADV_POPULATE_WRITE",
+					      "MAP_POPULATE",  "base pages, then MADV_COLLAPSE,",
+					      "cl_populate()", "a long-term pin of"};
 	const struct step_fault *f = &s->fault;
 
 	(void)p;
@@ -294,6 +295,11 @@ static void say_machine(struct description *d, const struct job *j)
 	for (unsigned i = 0; i < m->nodes; i++) {
 		put(&w, "%s", i ? " " : ": ");
 		put_size(&w, m->node_bytes[i]);
+		if (i < m->cmas) {
+			put(&w, " (CMA ");
+			put_size(&w, m->cma_bytes[i]);
+			put(&w, ")");
+		}
 	}
 	put(&w, "; ");
 	put_count(&w, m->cpus, "CPU");

@@ -85,11 +85,32 @@ bool qemu_kvm_usable(void)
  * tsc=reliable          the emulated clock needs no second clock to watch it
  * no_timer_check        a busy host makes the emulated timer look broken at boot
  */
+/* " numa_cma=0:384M,1:384M" */
+static char *cma_parameter(const struct machine *m)
+{
+	char *text = strdup(m->cmas ? " numa_cma=" : "");
+
+	for (unsigned i = 0; i < m->cmas && text; i++) {
+		char *more =
+			format("%s%s%u:%" PRIu64 "M", text, i ? "," : "", i, m->cma_bytes[i] >> 20);
+
+		free(text);
+		text = more;
+	}
+	return text;
+}
+
 char *qemu_kernel_parameters(const struct machine *m)
 {
-	return format("console=ttyS0 printk.time=1 loglevel=5 panic=-1 oops=panic rdinit=/init "
-		      "nokaslr random.trust_cpu=1 tsc=reliable no_timer_check%s%s",
-		      m->boot && m->boot[0] ? " " : "", m->boot ? m->boot : "");
+	char *cma = cma_parameter(m), *all;
+
+	all = cma ? format("console=ttyS0 printk.time=1 loglevel=5 panic=-1 oops=panic "
+			   "rdinit=/init nokaslr random.trust_cpu=1 tsc=reliable "
+			   "no_timer_check%s%s%s",
+			   cma, m->boot && m->boot[0] ? " " : "", m->boot ? m->boot : "")
+		  : NULL;
+	free(cma);
+	return all;
 }
 
 /* ---- the command line --------------------------------------------------------------- */

@@ -72,6 +72,11 @@ static void make_nodes(const struct machine *machine, struct model_config *c)
 		/* Equal runs; the first nodes get what does not divide. */
 		n->cpus = (uint16_t)(cpus / nodes + (i < cpus % nodes));
 	}
+	c->nr_cma = machine->cmas;
+	for (unsigned i = 0; i < c->nr_cma; i++) {
+		c->cma[i].node = (uint8_t)i;
+		c->cma[i].mib = machine->cma_bytes[i] / MIB;
+	}
 }
 
 static unsigned count_tasks(const struct plan *p)
@@ -114,6 +119,9 @@ int model_machine_config(const struct backend_run *run, struct model_config *con
 	r = policy_defaults(config);
 	if (r)
 		return cl_error(err, r, "the policy %s cannot be set up", config->policy);
+	if (p->machine.cmas > MAX_CMA_AREAS)
+		return cl_error(err, -EOPNOTSUPP, "the model has room for %d CMA areas, not %u",
+				MAX_CMA_AREAS, p->machine.cmas);
 	make_nodes(&p->machine, config);
 	for (unsigned i = 0; i < NR_COSTS; i++)
 		config->cost.ns[i] *= p->machine.slowdown;

@@ -409,7 +409,10 @@ static int fault_all(struct model_exec *x, struct held *h, enum op_kind kind, st
 	int r = 0;
 
 	for (unsigned t = 0; t < h->threads; t++) {
-		struct op op = {.kind = kind, .region = h->region[0], .write = true};
+		struct op op = {.kind = kind,
+				.region = h->region[0],
+				.write = true,
+				.fault_in = kind == OP_PIN};
 
 		share(h, t, &op.index, &op.count);
 		if (op.count && model_start(x->m, h->task[t], &op))
@@ -436,6 +439,8 @@ static int fault_once(struct model_exec *x, struct held *h, const struct step_fa
 		model_advise(x->m, h->region[0], ADVISE_HUGEPAGE);
 		/* A huge page that cannot be had stays base pages: that is the method's outcome. */
 		return r ? r : fault_all(x, h, OP_COLLAPSE, err);
+	case METHOD_PIN:
+		return fault_all(x, h, OP_PIN, err);
 	default:
 		return fault_all(x, h, OP_TOUCH, err);
 	}

@@ -61,6 +61,8 @@ static int fault_work(void *arg, unsigned thread)
 		return map_populate(m->base + from, to - from);
 	if (f->method == METHOD_COLLAPSE)
 		return base_then_collapse(m->base + from, to - from);
+	if (f->method == METHOD_PIN)
+		return pin_range(m, m->base + from, to - from);
 	/* Its worker inherits this thread's policy and CPUs. */
 	if (f->method == METHOD_COMPACTLAB)
 		return cl_populate(m->base + from, to - from, NULL, NULL);
@@ -118,6 +120,7 @@ static int fault_prepare(struct memory *m, unsigned step, struct worker_reply *r
 
 	team_drop(m->team);
 	m->team = NULL;
+	pin_release_all(m);
 	if (f->policy == POLICY_BIND && f->nodes.count == 1)
 		node = f->nodes.node[0];
 	memory_unmap(m);

@@ -210,20 +210,57 @@ static int pin_prepare(struct memory *m, unsigned step, struct worker_reply *rep
 	return rings_open(p, &reply->error);
 }
 
-static int pin_act(struct memory *m, unsigned step, struct worker_reply *reply)
+static int pin_register(const struct pin *p)
 {
-	struct pin *p = *pin_find(m, step);
-	uint64_t start = now_ns();
-
 	for (unsigned i = 0; i < p->rings; i++) {
 		uint64_t first = (uint64_t)i * RING_BUFFERS, n = p->buffers - first;
 
 		n = n < RING_BUFFERS ? n : RING_BUFFERS;
 		if (syscall(SYS_io_uring_register, p->ring[i], IORING_REGISTER_BUFFERS,
 			    p->buffer + first, (unsigned)n) < 0)
-			return cl_error(&reply->error, -errno, "cannot pin memory: %s",
-					strerror(errno));
+			return -errno;
 	}
+	return 0;
+}
+
+int pin_range(struct memory *m, char *at, uint64_t bytes)
+{
+	struct pin *p = calloc(1, sizeof(*p));
+	int r = p ? 0 : -ENOMEM;
+
+	if (r)
+		return r;
+	p->step = m->step;
+	p->pages = bytes / PAGE_BYTES;
+	p->room = p->pages / BUFFER_PAGES + 1;
+	p->buffer = table_new(p->room * sizeof(*p->buffer));
+	if (!p->buffer)
+		r = -ENOMEM;
+	for (uint64_t done = 0; done < bytes && !r; done += PAGE_BYTES)
+		r = buffer_add(p, at + done);
+	if (!r)
+		r = rings_open(p, NULL);
+	if (!r)
+		r = pin_register(p);
+	if (r) {
+		pin_free(p);
+		return r;
+	}
+	pthread_mutex_lock(&m->pins_lock);
+	p->next = m->pins;
+	m->pins = p;
+	pthread_mutex_unlock(&m->pins_lock);
+	return 0;
+}
+
+static int pin_act(struct memory *m, unsigned step, struct worker_reply *reply)
+{
+	struct pin *p = *pin_find(m, step);
+	uint64_t start = now_ns();
+	int r = pin_register(p);
+
+	if (r)
+		return cl_error(&reply->error, r, "cannot pin memory: %s", strerror(-r));
 	reply->time_ns = now_ns() - start;
 	reply->pinned_pages = p->pages;
 	reply->pin_references = p->references;

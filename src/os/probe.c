@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Can a plan run here? Looks only, changes nothing. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "os/kernel_policy.h"
@@ -10,6 +12,7 @@
 #include "os/settings.h"
 #include "os/trace.h"
 #include "os/worker.h"
+#include "procfs/procfs.h"
 #include "util/util.h"
 
 static int probe_machine(struct cl_error *err)
@@ -41,6 +44,17 @@ static int probe_node(const struct plan *p, const struct step *s, const char *do
 	return cl_error_hint(err, -EOPNOTSUPP, "use --on guest, which has the nodes of [machine]");
 }
 
+static int probe_pins(const struct plan *p, const struct step *s, struct cl_error *err)
+{
+	int r = pin_probe(err);
+
+	if (r && err && !err->line) {
+		snprintf(err->file, sizeof(err->file), "%s", p->file ? p->file : "");
+		err->line = s->line;
+	}
+	return r;
+}
+
 static int probe_fault(const struct plan *p, const struct step *s, struct cl_error *err)
 {
 	static const char weights[] = "/sys/kernel/mm/mempolicy/weighted_interleave";
@@ -63,6 +77,8 @@ static int probe_fault(const struct plan *p, const struct step *s, struct cl_err
 					"step %s: until_defer_shift needs tracefs: %s", s->name,
 					strerror(-root));
 	}
+	if (!r && f->method == METHOD_PIN)
+		r = probe_pins(p, s, err);
 	return r;
 }
 
@@ -76,8 +92,6 @@ int os_probe_snapshot(const struct plan *p, struct cl_error *err)
 
 static int probe_step(const struct plan *p, const struct step *s, struct cl_error *err)
 {
-	int r;
-
 	switch (s->kind) {
 	case STEP_FILL:
 		return probe_node(p, s, "binds to", s->fill.node, err);
@@ -88,15 +102,35 @@ static int probe_step(const struct plan *p, const struct step *s, struct cl_erro
 	case STEP_SET:
 		return settings_probe(&s->set.settings, p->file, err);
 	case STEP_PIN:
-		r = pin_probe(err);
-		if (r && err && !err->line) {
-			snprintf(err->file, sizeof(err->file), "%s", p->file ? p->file : "");
-			err->line = s->line;
-		}
-		return r;
+		return probe_pins(p, s, err);
 	default:
 		return 0;
 	}
+}
+
+/* The areas are made at boot, by a parameter that a kernel without CMA passes over. */
+static int probe_cma(const struct plan *p, struct cl_error *err)
+{
+	uint64_t want = 0, have = 0;
+	struct counters c;
+	size_t length;
+	char *text;
+
+	for (unsigned i = 0; i < p->machine.cmas; i++)
+		want += p->machine.cma_bytes[i];
+	if (want && file_read("/proc/meminfo", &text, &length) == 0) {
+		if (meminfo_parse(text, length, &c, NULL, NULL) == 0) {
+			have = counters_value(&c, "CmaTotal") << 10;
+			counters_free(&c);
+		}
+		free(text);
+	}
+	if (have >= want)
+		return 0;
+	cl_error(err, -EOPNOTSUPP, "this kernel has %" PRIu64 "M of CMA areas, not %" PRIu64 "M",
+		 have >> 20, want >> 20);
+	return cl_error_hint(err, -EOPNOTSUPP,
+			     "machine.cma needs CONFIG_DMA_NUMA_CMA and --on guest, or --on model");
 }
 
 int os_probe(const struct os_run *run, struct cl_error *err)
@@ -108,6 +142,8 @@ int os_probe(const struct os_run *run, struct cl_error *err)
 		r = probe_machine(err);
 	if (!r)
 		r = kernel_policy_probe(p->policy, err);
+	if (!r)
+		r = probe_cma(p, err);
 	if (!r)
 		r = settings_probe(&p->machine.settings, p->file, err);
 	for (unsigned i = 0; i < p->steps && !r; i++)

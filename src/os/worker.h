@@ -86,8 +86,9 @@ struct memory {
 	uint64_t leave_bytes; /* fill: stop when so much is free; 0: fill `room` */
 	uint64_t bound_bytes;
 	struct team *team;
-	struct punch *punch; /* between PREPARE and VERIFY of a punch */
-	struct pin *pins;    /* one a pin step */
+	struct punch *punch;       /* between PREPARE and VERIFY of a punch */
+	struct pin *pins;          /* one a pin step, and one a thread of a fault that pins */
+	pthread_mutex_t pins_lock; /* for threads that add to them */
 	struct files *files;
 	struct writing *writing;
 };
@@ -147,6 +148,11 @@ void punch_free(struct punch *p);
 bool squeeze_can(const struct memory *m);
 int squeeze(struct memory *m);
 void pin_release_all(struct memory *m);
+/*
+ * Pin a range that is not there yet: the kernel faults it in as it pins. Thread-safe. The pins go
+ * with pin_release_all(), or with the process.
+ */
+int pin_range(struct memory *m, char *at, uint64_t bytes);
 /* Is there an io_uring to hold pins? */
 int pin_probe(struct cl_error *err);
 

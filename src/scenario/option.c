@@ -54,6 +54,12 @@ const struct option option_table[] = {
 	 .unit = "CPUs",
 	 .help = "CPUs of the whole machine, dealt to the nodes in equal runs, at least one a "
 		 "node. Ignored by the host backend."},
+	{MACHINE("cma", cma_bytes), .type = OPT_SIZES, .count_offset = offsetof(struct machine, cmas),
+	 .flags = OPTION_SCALES, .min = 2 * MIB, .max = SIZE_LIMIT, .align = 2 * MIB,
+	 .help = "Memory of each node that is set aside for contiguous allocation (CMA), node 0 "
+		 "first; nodes that are not listed have none. Only movable pages go there, and "
+		 "none that is pinned for long. A kernel without CMA cannot run it.",
+	 .mirrors = "the kernel parameter numa_cma"},
 	{MACHINE("kernel", kernel), .type = OPT_NAME,
 	 .help = "Guest: the kernel to boot, as a short name such as 7.3 that `compactlab kernel "
 		 "list` shows, or the path of a bzImage. Without it the newest in the cache. Model: "
@@ -205,13 +211,15 @@ const struct option option_table[] = {
 	 .help = "Pages in a row on each node of policy = weighted; one weight for each of "
 		 "`nodes`.",
 	 .mirrors = "/sys/kernel/mm/mempolicy/weighted_interleave/nodeN"},
-	{STEP(FAULT, "method", fault.method), .type = OPT_ENUM, .words = "touch|populate-write|map-populate|base-then-collapse|compactlab",
+	{STEP(FAULT, "method", fault.method), .type = OPT_ENUM, .words = "touch|populate-write|map-populate|base-then-collapse|compactlab|pin",
 	 .fallback = "touch",
 	 .help = "Write to each page in turn, have the kernel do it in one call, map the memory "
 		 "filled (advice = none only), make base pages and turn them into huge ones (Linux "
-		 "6.1), or leave it to libcompactlab-populate, a program, which the model does not run.",
+		 "6.1), leave it to libcompactlab-populate, a program, which the model does not run, or "
+		 "pin what is not there yet, as a driver that is handed a virtual machine's memory "
+		 "does; the pins stay until release.",
 	 .mirrors = "a page fault; madvise(2) with MADV_POPULATE_WRITE; mmap(2) with MAP_POPULATE; "
-		 "madvise(2) with MADV_COLLAPSE; cl_populate(3)"},
+		 "madvise(2) with MADV_COLLAPSE; cl_populate(3); IORING_REGISTER_BUFFERS"},
 	{STEP(FAULT, "cpu_node", fault.cpu_node), .type = OPT_NODE, .words = "any",
 	 .fallback = "any", .help = "Threads run on the CPUs of this node.",
 	 .mirrors = "sched_setaffinity(2)"},

@@ -54,6 +54,8 @@ struct settings {
 struct machine {
 	unsigned nodes;
 	uint64_t node_bytes[PLAN_MAX_NODES];
+	unsigned cmas; /* nodes with a CMA area, from node 0 */
+	uint64_t cma_bytes[PLAN_MAX_NODES];
 	unsigned cpus;            /* whole machine, dealt to the nodes in equal runs */
 	char *kernel;             /* guest: image name or path, or NULL */
 	char *boot;               /* guest: extra kernel parameters, or NULL */
@@ -138,7 +140,8 @@ enum fault_method {
 	METHOD_POPULATE_WRITE,
 	METHOD_MAP_POPULATE, /* mmap() with MAP_POPULATE: before any advice can be given */
 	METHOD_COLLAPSE,     /* base pages, then MADV_COLLAPSE */
-	METHOD_COMPACTLAB    /* cl_populate() */
+	METHOD_COMPACTLAB,   /* cl_populate() */
+	METHOD_PIN           /* long-term pins that fault in what is not there */
 };
 
 /* Map anonymous memory and fault it in; the memory is kept until released. */

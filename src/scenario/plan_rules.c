@@ -59,11 +59,39 @@ static bool nodes_unknown(const struct plan_context *c, const struct machine *m)
 	return c->backend == BACKEND_HOST || m->snapshot;
 }
 
+/* Memory that is all CMA could not hold a kernel. */
+static int check_cma(const struct plan_context *c, const struct machine *m)
+{
+	const struct option *o = option_find(SECTION_MACHINE, 0, "cma");
+	const struct assignment *a = assigned(c->s, c->backend, c->variant, o, -1, "");
+	char want[32], have[32];
+
+	if (nodes_unknown(c, m))
+		return 0;
+	if (m->cmas > m->nodes)
+		return assignment_error(c->s, a, c->err, "machine.cma: %u areas for %u node%s",
+					m->cmas, m->nodes, m->nodes == 1 ? "" : "s");
+	for (unsigned i = 0; i < m->cmas; i++) {
+		if (m->cma_bytes[i] < m->node_bytes[i] / 4 * 3)
+			continue;
+		size_print(m->cma_bytes[i], want, sizeof(want));
+		size_print(m->node_bytes[i], have, sizeof(have));
+		return assignment_error(c->s, a, c->err,
+					"machine.cma: %s is not less than three quarters of node "
+					"%u's %s",
+					want, i, have);
+	}
+	return 0;
+}
+
 int plan_check_machine(const struct plan_context *c, const struct machine *m)
 {
 	const struct option *o = option_find(SECTION_MACHINE, 0, "cpus");
 	const struct assignment *a = assigned(c->s, c->backend, c->variant, o, -1, "");
+	int r = check_cma(c, m);
 
+	if (r)
+		return r;
 	if (nodes_unknown(c, m) || m->cpus >= m->nodes)
 		return 0;
 	if (!a) {
