@@ -176,6 +176,25 @@ static void put_policy(struct words *w, const struct step_fault *f)
 	}
 }
 
+static void put_pause(struct words *w, uint64_t ns)
+{
+	char time[32];
+
+	put(w, ", %s after each call", duration_print((double)ns, time, sizeof(time)));
+}
+
+static void put_io(struct words *w, const struct step_fault *f)
+{
+	if (!f->io_threads)
+		return;
+	put(w, ", while ");
+	put_count(w, f->io_threads, "thread");
+	put(w, " write%s ", f->io_threads == 1 ? "s" : "");
+	put_amount(w, &f->io_size);
+	if (f->io_pause_ns)
+		put_pause(w, f->io_pause_ns);
+}
+
 static void say_fault(struct words *w, const struct plan *p, const struct step *s)
 {
 	static const char *const advice[] = {"", " with MADV_HUGEPAGE", " with MADV_NOHUGEPAGE"};
@@ -190,6 +209,7 @@ static void say_fault(struct words *w, const struct plan *p, const struct step *
 	put(w, "%s from ", advice[f->advice]);
 	put_count(w, f->threads, "thread");
 	put_node(w, "on", f->cpu_node);
+	put_io(w, f);
 	put_policy(w, f);
 	if (f->repeat > 1) {
 		put(w, f->until_defer_shift ? ", up to " : ", ");
@@ -224,6 +244,8 @@ static void say_write(struct words *w, const struct plan *p, const struct step *
 	put_size(w, s->write.chunk_bytes);
 	put(w, " from ");
 	put_count(w, s->write.threads, "thread");
+	if (s->write.think_ns)
+		put_pause(w, s->write.think_ns);
 }
 
 static void put_settings(struct words *w, const struct settings *s)

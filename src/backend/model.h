@@ -105,7 +105,8 @@ void model_account_start(struct model_exec *x);
 /* Can this file of the kernel be read from the model? */
 bool model_file_known(const char *file);
 
-/* ---- model_memory.c, model_punch.c -------------------------------------------------------- */
+/* ---- model_memory.c, model_files.c, model_punch.c
+ * -------------------------------------------------------- */
 
 /* The kinds of steps that hold memory. They fill record and effect; 0 or an error without place. */
 int model_fill(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
@@ -132,6 +133,18 @@ void model_detail(json_t *record, const char *name, uint64_t value);
 /* One operation of a task of the step, to its end. */
 int model_act(struct model_exec *x, struct held *h, unsigned thread, struct op *op,
 	      struct cl_error *err);
+/* Tasks on the CPUs of a node, in turn; PLAN_NODE_ANY: of the machine. Room for the regions. */
+int model_make_tasks(struct model_exec *x, struct held *h, unsigned threads, unsigned regions,
+		     int cpu_node, struct cl_error *err);
+uint64_t model_amount_pages(const struct model *m, const struct amount *a, int node);
+/* The error of an operation of the step that failed, 0 when it did not. */
+int model_killed(struct model_exec *x, const struct held *h, const struct op *op,
+		 struct cl_error *err);
+/* Those who write beside a fault: their files, regions 1 and up; let them go with model_run(). */
+int model_io_files(struct model_exec *x, struct held *h, const struct step_fault *f,
+		   struct cl_error *err);
+int model_io_start(struct model_exec *x, struct held *h, const struct step_fault *f,
+		   struct cl_error *err);
 /* -EINVAL when the memory of that step was released. */
 int model_still_held(struct model_exec *x, unsigned of, struct cl_error *err);
 #endif

@@ -86,7 +86,7 @@ static unsigned count_tasks(const struct plan *p)
 	for (unsigned i = 0; i < p->steps; i++) {
 		const struct step *s = &p->step[i];
 
-		tasks += s->kind == STEP_FAULT   ? s->fault.threads
+		tasks += s->kind == STEP_FAULT   ? s->fault.threads + s->fault.io_threads
 			 : s->kind == STEP_FILES ? s->files.threads
 			 : s->kind == STEP_WRITE ? s->write.threads
 						 : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps that hold memory on the model: fill, fault, files, write, punch, pin, unpin, release. */
+/* Steps that hold memory on the model: fill, fault, pin, unpin, release. */
 #include "backend/model.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include "model/memmap.h"
 #include "model/owner.h"
 #include "model/slab.h"
+#include "util/latency.h"
 #include "util/util.h"
 
 /* With `leave`, look at the free memory at least this often, and stop this close above it. */
@@ -21,9 +22,6 @@
 
 /* Pages of one pinned buffer: its table is one page of kernel memory. */
 #define BUFFER_PAGES 240u
-
-/* Large folios of the scratch filesystem. */
-#define WRITE_MAX_ORDER 9u
 
 void model_held_free(struct held *h)
 {
@@ -40,9 +38,8 @@ void model_detail(json_t *record, const char *name, uint64_t value)
 
 /* ---- tasks and amounts ---------------------------------------------------------------- */
 
-/* Tasks on the CPUs of a node, in turn; PLAN_NODE_ANY: of the machine. */
-static int make_tasks(struct model_exec *x, struct held *h, unsigned threads, unsigned regions,
-		      int cpu_node, struct cl_error *err)
+int model_make_tasks(struct model_exec *x, struct held *h, unsigned threads, unsigned regions,
+		     int cpu_node, struct cl_error *err)
 {
 	unsigned first = 0, cpus = x->m->nr_cpus;
 
@@ -76,7 +73,7 @@ static uint64_t node_pages(const struct model *m, int node, bool managed)
 	return pages;
 }
 
-static uint64_t amount_pages(const struct model *m, const struct amount *a, int node)
+uint64_t model_amount_pages(const struct model *m, const struct amount *a, int node)
 {
 	uint64_t bytes = a->bytes;
 
@@ -92,8 +89,8 @@ static int has_node(const struct model *m, int node, struct cl_error *err)
 	return cl_error(err, -EOPNOTSUPP, "there is no node %d", node);
 }
 
-static int killed(struct model_exec *x, const struct held *h, const struct op *op,
-		  struct cl_error *err)
+int model_killed(struct model_exec *x, const struct held *h, const struct op *op,
+		 struct cl_error *err)
 {
 	char size[32];
 
@@ -115,7 +112,8 @@ int model_act(struct model_exec *x, struct held *h, unsigned thread, struct op *
 {
 	int r = model_do(x->m, h->task[thread], op);
 
-	return r ? cl_error(err, r, "the operation cannot be started") : killed(x, h, op, err);
+	return r ? cl_error(err, r, "the operation cannot be started")
+		 : model_killed(x, h, op, err);
 }
 
 /* ---- where the pages are -------------------------------------------------------------- */
@@ -127,29 +125,26 @@ struct landing {
 static void look(struct model_exec *x, const struct held *h, struct landing *l)
 {
 	struct model *m = x->m;
+	struct region *r = owner_region(m, h->region[0]);
 
 	memset(l, 0, sizeof(*l));
-	for (unsigned k = 0; k < h->regions; k++) {
-		struct region *r = owner_region(m, h->region[k]);
+	for (uint64_t i = 0; i < r->nr_slots && r->nr_pages;) {
+		pfn_t pfn = owner_page(m, r, i);
+		unsigned node;
 
-		for (uint64_t i = 0; i < r->nr_slots && r->nr_pages;) {
-			pfn_t pfn = owner_page(m, r, i);
-			unsigned node;
-
-			if (pfn == PFN_NONE) {
-				i++;
-				continue;
-			}
-			node = zone_of(m, pfn)->node.v;
-			if (m->own.pfn[r->first_slot + i] == (SLOT_HUGE | pfn)) {
-				l->huge[node]++;
-				l->present += MODEL_HUGE_PAGES;
-				i += MODEL_HUGE_PAGES;
-			} else {
-				l->base[node]++;
-				l->present++;
-				i++;
-			}
+		if (pfn == PFN_NONE) {
+			i++;
+			continue;
+		}
+		node = zone_of(m, pfn)->node.v;
+		if (m->own.pfn[r->first_slot + i] == (SLOT_HUGE | pfn)) {
+			l->huge[node]++;
+			l->present += MODEL_HUGE_PAGES;
+			i += MODEL_HUGE_PAGES;
+		} else {
+			l->base[node]++;
+			l->present++;
+			i++;
 		}
 	}
 }
@@ -329,13 +324,13 @@ int model_fill(struct model_exec *x, unsigned i, json_t *record, struct model_ef
 	int r = has_node(x->m, f->node, err);
 
 	if (!r)
-		r = make_tasks(x, h, 1, 1, PLAN_NODE_ANY, err);
+		r = model_make_tasks(x, h, 1, 1, PLAN_NODE_ANY, err);
 	if (r)
 		return r;
 	h->kind = f->memory;
-	most = f->size.set ? amount_pages(x->m, &f->size, f->node) : 0;
+	most = f->size.set ? model_amount_pages(x->m, &f->size, f->node) : 0;
 	if (f->leave.set) {
-		leave = amount_pages(x->m, &f->leave, f->node);
+		leave = model_amount_pages(x->m, &f->leave, f->node);
 		most = node_pages(x->m, f->node, true);
 		most = most > leave ? most - leave : 0;
 	}
@@ -394,55 +389,86 @@ static void fault_policy(const struct step_fault *f, struct mempolicy *p)
 }
 
 /* Whole huge pages each, the remainder dealt to the first ones. */
-static void share(const struct held *h, unsigned thread, uint64_t *from, uint64_t *count)
+static void share(const struct held *h, unsigned threads, unsigned thread, uint64_t *from,
+		  uint64_t *count)
 {
-	uint64_t huge = h->pages / MODEL_HUGE_PAGES, each = huge / h->threads;
-	uint64_t more = huge % h->threads;
+	uint64_t huge = h->pages / MODEL_HUGE_PAGES, each = huge / threads;
+	uint64_t more = huge % threads;
 
 	*from = (each * thread + (thread < more ? thread : more)) * MODEL_HUGE_PAGES;
 	*count = (each + (thread < more)) * MODEL_HUGE_PAGES;
 }
 
-/* The same operation by all threads, each on its share. */
-static int fault_all(struct model_exec *x, struct held *h, enum op_kind kind, struct cl_error *err)
+/* Sums over the repetitions of a fault step. */
+struct faults {
+	unsigned runs;
+	uint64_t time_ns;
+	int shift;
+	int64_t value[NR_VMSTAT];
+	uint64_t touch_ns;             /* of the last one */
+	struct fault_latency *latency; /* one a thread, of all; NULL: not measured */
+};
+
+static void landed(void *ctx, uint64_t index, unsigned order, ns_t start, ns_t end)
 {
+	fault_latency_add(ctx, index, order, start, end);
+}
+
+/* The same operation by all threads, each on its share, and those that write beside them. */
+static int fault_all(struct model_exec *x, struct held *h, const struct step_fault *f,
+		     enum op_kind kind, struct faults *all, struct cl_error *err)
+{
+	ns_t start = model_now(x->m);
 	int r = 0;
 
-	for (unsigned t = 0; t < h->threads; t++) {
+	for (unsigned t = 0; t < f->threads; t++) {
 		struct op op = {.kind = kind,
 				.region = h->region[0],
 				.write = true,
 				.fault_in = kind == OP_PIN};
 
-		share(h, t, &op.index, &op.count);
+		if (f->latency) {
+			op.landed = landed;
+			op.landed_ctx = &all->latency[t];
+		}
+		share(h, f->threads, t, &op.index, &op.count);
 		if (op.count && model_start(x->m, h->task[t], &op))
 			return cl_error(err, -EBUSY, "the operation cannot be started");
 	}
+	r = model_io_start(x, h, f, err);
+	if (r)
+		return r;
 	model_run(x->m);
+	for (unsigned t = 0; t < f->threads; t++) {
+		const struct op *op = model_result(x->m, h->task[t]);
+
+		if (op->finished && op->end > start && op->end - start > all->touch_ns)
+			all->touch_ns = op->end - start;
+	}
 	for (unsigned t = 0; t < h->threads && !r && kind != OP_COLLAPSE; t++)
-		r = killed(x, h, model_result(x->m, h->task[t]), err);
+		r = model_killed(x, h, model_result(x->m, h->task[t]), err);
 	return r;
 }
 
 static int fault_once(struct model_exec *x, struct held *h, const struct step_fault *f,
-		      struct cl_error *err)
+		      struct faults *all, struct cl_error *err)
 {
 	int r;
 
 	switch (f->method) {
 	case METHOD_POPULATE_WRITE:
 	case METHOD_MAP_POPULATE:
-		return fault_all(x, h, OP_POPULATE, err);
+		return fault_all(x, h, f, OP_POPULATE, all, err);
 	case METHOD_COLLAPSE:
 		model_advise(x->m, h->region[0], ADVISE_NOHUGEPAGE);
-		r = fault_all(x, h, OP_POPULATE, err);
+		r = fault_all(x, h, f, OP_POPULATE, all, err);
 		model_advise(x->m, h->region[0], ADVISE_HUGEPAGE);
 		/* A huge page that cannot be had stays base pages: that is the method's outcome. */
-		return r ? r : fault_all(x, h, OP_COLLAPSE, err);
+		return r ? r : fault_all(x, h, f, OP_COLLAPSE, all, err);
 	case METHOD_PIN:
-		return fault_all(x, h, OP_PIN, err);
+		return fault_all(x, h, f, OP_PIN, all, err);
 	default:
-		return fault_all(x, h, OP_TOUCH, err);
+		return fault_all(x, h, f, OP_TOUCH, all, err);
 	}
 }
 
@@ -486,15 +512,7 @@ static int fault_verify(struct model_exec *x, const struct held *h, const struct
 	return 0;
 }
 
-/* Sums over the repetitions of a fault step. */
-struct repeats {
-	unsigned runs;
-	uint64_t time_ns;
-	int shift;
-	int64_t value[NR_VMSTAT];
-};
-
-static json_t *repeats_json(const struct model *m, const struct repeats *all)
+static json_t *repeats_json(const struct model *m, const struct faults *all)
 {
 	json_t *sums = json_object();
 
@@ -506,7 +524,7 @@ static json_t *repeats_json(const struct model *m, const struct repeats *all)
 }
 
 static int fault_runs(struct model_exec *x, struct held *h, const struct step_fault *f,
-		      struct model_effect *e, struct repeats *all, struct cl_error *err)
+		      struct model_effect *e, struct faults *all, struct cl_error *err)
 {
 	for (;;) {
 		ns_t start;
@@ -516,8 +534,10 @@ static int fault_runs(struct model_exec *x, struct held *h, const struct step_fa
 			return r;
 		model_span_open(x, e);
 		start = model_now(x->m);
-		r = fault_once(x, h, f, err);
-		e->time_ns = model_now(x->m) - start;
+		all->touch_ns = 0;
+		r = fault_once(x, h, f, all, err);
+		/* Those who write beside it may take longer. */
+		e->time_ns = f->io_threads ? all->touch_ns : model_now(x->m) - start;
 		model_span_close(x, e);
 		if (r)
 			return r;
@@ -541,11 +561,31 @@ static int fault_runs(struct model_exec *x, struct held *h, const struct step_fa
 	}
 }
 
+static void put_measure(void *ctx, const char *name, uint64_t value)
+{
+	model_detail(ctx, name, value);
+}
+
+static void record_latency(json_t *record, struct fault_latency *thread, unsigned threads)
+{
+	for (int class = 0; class < FAULT_CLASSES; class ++) {
+		struct latency_summary s;
+
+		for (unsigned t = 0; t < threads; t++) {
+			fault_latency_end(&thread[t]);
+			if (t)
+				latency_merge(&thread[0].class[class], &thread[t].class[class]);
+		}
+		latency_summarize(&thread[0].class[class], &s);
+		latency_measures(fault_class_names[class], &s, put_measure, record);
+	}
+}
+
 int model_fault(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
 		struct cl_error *err)
 {
 	const struct step_fault *f = &x->plan->step[i].fault;
-	struct repeats all = {.shift = -1};
+	struct faults all = {.shift = -1};
 	struct held *h = &x->held[i];
 	struct mempolicy policy;
 	struct landing l;
@@ -556,19 +596,27 @@ int model_fault(struct model_exec *x, unsigned i, json_t *record, struct model_e
 		if (r)
 			return r;
 	}
-	r = make_tasks(x, h, f->threads ? f->threads : 1, 1, f->cpu_node, err);
+	r = model_make_tasks(x, h, f->threads + f->io_threads, 1 + f->io_threads, f->cpu_node, err);
 	if (r)
 		return r;
 	fault_policy(f, &policy);
-	for (unsigned t = 0; t < h->threads; t++)
+	for (unsigned t = 0; t < f->threads; t++)
 		model_task_policy(x->m, h->task[t], &policy);
 	if (f->policy == POLICY_BIND && f->nodes.count == 1)
 		node = f->nodes.node[0];
-	h->pages = amount_pages(x->m, &f->size, node);
+	h->pages = model_amount_pages(x->m, &f->size, node);
 	h->pages = (h->pages + MODEL_HUGE_PAGES - 1) / MODEL_HUGE_PAGES * MODEL_HUGE_PAGES;
 	if (!h->pages)
 		return cl_error(err, -EINVAL, "size comes to less than one page");
-	r = fault_runs(x, h, f, e, &all, err);
+	all.latency = f->latency ? calloc(f->threads, sizeof(*all.latency)) : NULL;
+	if (f->latency && !all.latency)
+		return cl_error(err, -ENOMEM, "out of memory");
+	r = model_io_files(x, h, f, err);
+	if (!r)
+		r = fault_runs(x, h, f, e, &all, err);
+	if (!r && f->latency)
+		record_latency(record, all.latency, f->threads);
+	free(all.latency);
 	if (r)
 		return r;
 	look(x, h, &l);
@@ -578,104 +626,6 @@ int model_fault(struct model_exec *x, unsigned i, json_t *record, struct model_e
 	json_object_set_new(record, "runs", json_integer(all.runs));
 	if (all.runs > 1)
 		json_object_set_new(record, "all_runs", repeats_json(x->m, &all));
-	return r;
-}
-
-/* ---- files and writes ----------------------------------------------------------------- */
-
-/* Runs what the threads were given and gathers; `units` of what was done. */
-static int threads_run(struct model_exec *x, struct held *h, struct model_effect *e,
-		       uint64_t *units, struct cl_error *err)
-{
-	ns_t start = model_now(x->m);
-	int r = 0;
-
-	model_run(x->m);
-	e->time_ns = model_now(x->m) - start;
-	model_span_close(x, e);
-	*units = 0;
-	for (unsigned t = 0; t < h->threads && !r; t++) {
-		const struct op *op = model_result(x->m, h->task[t]);
-
-		*units += op->done;
-		r = killed(x, h, op, err);
-	}
-	return r;
-}
-
-int model_files(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
-		struct cl_error *err)
-{
-	const struct step_files *f = &x->plan->step[i].files;
-	struct held *h = &x->held[i];
-	unsigned threads = f->threads ? f->threads : 1;
-	uint64_t made = 0;
-	int r = make_tasks(x, h, threads, threads, PLAN_NODE_ANY, err);
-
-	h->kind = FILL_SHMEM;
-	for (unsigned t = 0; t < threads && !r; t++) {
-		uint64_t n = f->count / threads + (t < f->count % threads);
-
-		r = model_shmem_set(x->m, n ? n : 1, f->size_bytes ? f->size_bytes : 1,
-				    &h->region[t]);
-		if (r)
-			return cl_error(err, r, "the model has no room for so many files");
-	}
-	if (r)
-		return r;
-	model_span_open(x, e);
-	for (unsigned t = 0; t < threads && !r; t++) {
-		struct op op = {.kind = OP_FILES,
-				.region = h->region[t],
-				.count = f->count / threads + (t < f->count % threads)};
-
-		if (op.count)
-			r = model_start(x->m, h->task[t], &op);
-	}
-	r = threads_run(x, h, e, &made, err);
-	model_detail(record, "bytes", made * f->size_bytes);
-	model_detail(record, "files", made);
-	if (!r && made != f->count)
-		r = cl_error(err, -EIO, "%llu of %llu files are there", (unsigned long long)made,
-			     (unsigned long long)f->count);
-	return r;
-}
-
-int model_write(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
-		struct cl_error *err)
-{
-	const struct step_write *s = &x->plan->step[i].write;
-	struct held *h = &x->held[i];
-	unsigned threads = s->threads ? s->threads : 1;
-	uint64_t pages = amount_pages(x->m, &s->size, PLAN_NODE_ANY), made = 0;
-	int r = make_tasks(x, h, threads, threads, PLAN_NODE_ANY, err);
-
-	if (r)
-		return r;
-	if (!pages)
-		return cl_error(err, -EINVAL, "size comes to less than one page");
-	h->kind = FILL_FILE;
-	for (unsigned t = 0; t < threads; t++) {
-		uint64_t n = pages / threads + (t < pages % threads);
-
-		r = model_file(x->m, (n ? n : 1) * MODEL_PAGE_BYTES, WRITE_MAX_ORDER,
-			       &h->region[t]);
-		if (r)
-			return cl_error(err, r, "the model has no room for so large a file");
-	}
-	model_span_open(x, e);
-	for (unsigned t = 0; t < threads && !r; t++) {
-		struct op op = {.kind = OP_WRITE,
-				.region = h->region[t],
-				.count = pages / threads + (t < pages % threads),
-				.step = (uint32_t)(s->chunk_bytes / MODEL_PAGE_BYTES)};
-
-		if (op.count)
-			r = model_start(x->m, h->task[t], &op);
-	}
-	r = threads_run(x, h, e, &made, err);
-	model_detail(record, "bytes", made * MODEL_PAGE_BYTES);
-	model_detail(record, "files", threads);
 	return r;
 }
 

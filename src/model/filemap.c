@@ -209,9 +209,11 @@ static void flusher_finish(struct model *m)
 	m->flush_region = (region_id){0};
 }
 
-/* Puts dirty folios of one file under writeback, from where the last step stopped. Pages started.
+/*
+ * Puts dirty folios of one file under writeback, from where the last step stopped. Pages started;
+ * *dirty: a dirty folio was met, if only one that is still being written.
  */
-static uint32_t flusher_start(struct model *m, uint32_t region)
+static uint32_t flusher_start(struct model *m, uint32_t region, bool *dirty)
 {
 	struct region *r = &m->own.region[region];
 	uint32_t pages = 0, looked = 0;
@@ -225,6 +227,7 @@ static uint32_t flusher_start(struct model *m, uint32_t region)
 		if (head != PFN_NONE && !(m->own.pfn[r->first_slot + i] & SLOT_SWAP)) {
 			head = memmap_head(m, head);
 			step = 1u << PG_ORDER(m->map.state[head]);
+			*dirty |= m->map.flag[head] & PGF_DIRTY;
 			if ((m->map.flag[head] & (PGF_DIRTY | PGF_WRITEBACK)) == PGF_DIRTY) {
 				filemap_count(m, head, VM_NR_DIRTY, -1);
 				memmap_flag_clear(m, head, PGF_DIRTY);
@@ -253,11 +256,16 @@ void flusher_step(struct model *m)
 	for (uint32_t i = 1; dirty && pages == 0 && i < m->own.nr_regions; i++) {
 		struct region *r = &m->own.region[i];
 		uint32_t rounds = r->nr_slots / FLUSH_LOOK + 2;
+		bool met = false;
 
-		while (r->kind == REGION_FILE && r->nr_pages && pages == 0 && rounds--)
-			pages = flusher_start(m, i);
+		if (r->kind != REGION_FILE || !r->nr_pages || r->flusher_clean)
+			continue;
+		while (pages == 0 && rounds--)
+			pages = flusher_start(m, i, &met);
+		r->flusher_clean = !met;
 	}
 	clock_charge(m, COST_DISK_WRITE_PAGE, pages);
+	m->flush_until = m->clock.now;
 	if (pages)
 		clock_wake_at(m, m->flusher, m->clock.now);
 	else if (dirty)
@@ -278,12 +286,15 @@ static bool filemap_below_limit(struct model *m, void *arg)
 static void filemap_balance(struct model *m)
 {
 	uint64_t dirty, background, limit;
+	ns_t wake = m->clock.now;
 
 	if (!m->config.daemons)
 		return;
 	filemap_limits(m, &dirty, &background, &limit);
-	clock_wake_at(m, m->flusher,
-		      dirty > background ? m->clock.now : m->clock.now + FLUSH_INTERVAL_NS);
+	if (dirty <= background)
+		wake += FLUSH_INTERVAL_NS;
+	/* The disk is no faster for being asked again. */
+	clock_wake_at(m, m->flusher, wake > m->flush_until ? wake : m->flush_until);
 	if (dirty > (background + limit) / 2)
 		clock_wait(m, m->clock.now + THROTTLE_NS, filemap_below_limit, NULL);
 }
@@ -321,6 +332,7 @@ uint64_t filemap_write(struct model *m, region_id file, uint64_t index, uint64_t
 	if (done > pages)
 		done = pages;
 	clock_charge(m, COST_FILE_WRITE_PAGE, done);
+	r->flusher_clean = false;
 	filemap_set_dirty(m, head);
 	filemap_balance(m);
 	return done;

@@ -69,7 +69,10 @@ struct op {
 	int cache;
 	int node;      /* OP_COMPACT, OP_HUGETLB: -1 = all */
 	unsigned what; /* OP_DROP_CACHES: 1, 2, 3; OP_CMA_ALLOC: area */
-	ns_t sleep_ns;
+	ns_t sleep_ns; /* OP_SLEEP; OP_WRITE: the pause after each call */
+	/* OP_TOUCH: told of each fault, page `index` of the region, 2^order pages; may be NULL. */
+	void (*landed)(void *ctx, uint64_t index, unsigned order, ns_t start, ns_t end);
+	void *landed_ctx;
 
 	/* progress and result; zero at start */
 	uint64_t cursor, cursor2;

@@ -48,6 +48,7 @@ static void task_count_landing(struct model *m, struct op *op, pfn_t head, unsig
 static uint64_t task_fault(struct model *m, struct op *op, uint64_t index, bool write)
 {
 	struct region *r = owner_region(m, op->region);
+	ns_t start = m->clock.now;
 	struct fault_result f;
 	pfn_t pfn, head;
 	uint64_t got;
@@ -58,6 +59,8 @@ static uint64_t task_fault(struct model *m, struct op *op, uint64_t index, bool 
 			return 0;
 		if (!f.zero_page)
 			task_count_landing(m, op, f.head, f.order);
+		if (op->landed)
+			op->landed(op->landed_ctx, index, f.order, start, m->clock.now);
 		return (1u << f.order) - ((r->first_slot + index) & ((1u << f.order) - 1));
 	}
 	got = shmem_get_page(m, op->region, index, true);

@@ -39,13 +39,18 @@ bool task_write(struct model *m, struct op *op)
 	const struct region *r = owner_region(m, op->region);
 	uint64_t index = op->index + op->cursor, left = op->count - op->cursor;
 	uint64_t call = op->step - op->cursor % op->step;
+	bool more;
 
 	/* No folio is larger than what is left of the write() it is made for. */
 	if (op->step > 1 && left > call)
 		left = call;
 	if (r->kind == REGION_FILE)
-		return task_file_progress(op, filemap_write(m, op->region, index, left));
-	return task_file_progress(op, shmem_get_page(m, op->region, index, false));
+		more = task_file_progress(op, filemap_write(m, op->region, index, left));
+	else
+		more = task_file_progress(op, shmem_get_page(m, op->region, index, false));
+	if (more && op->sleep_ns && op->cursor % op->step == 0)
+		clock_wake_at(m, m->task[m->ctx.task.v].actor, m->clock.now + op->sleep_ns);
+	return more;
 }
 
 bool task_read(struct model *m, struct op *op)

@@ -301,6 +301,7 @@ struct region {
 	uint8_t chunk_order;
 	gfp_t chunk_gfp;
 	/* khugepaged */
+	bool flusher_clean;       /* file: the flusher went through it and met nothing dirty */
 	uint32_t scan_group;      /* next group to look at */
 };
 
@@ -899,6 +900,7 @@ struct model {
 	actor_id flusher;                  /* filemap.c; the folios under writeback: */
 	region_id flush_region;
 	uint32_t flush_from, flush_to;
+	ns_t flush_until; /* the disk writes what the last step gave it */
 	uint64_t nr_deferred_splits;       /* anonymous folios with unmapped parts; thp_split.c */
 	pfn_t huge_zero;                   /* the shared huge zero page, PFN_NONE until first wanted */
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "os/fault_io.h"
 #include "os/team.h"
 #include "os/worker.h"
 
@@ -52,9 +53,15 @@ static int fault_work(void *arg, unsigned thread)
 	const struct step_fault *f = &m->plan->step[m->step].fault;
 	uint64_t from, to;
 
+	if (thread >= f->threads)
+		return fault_io_write(m->io, f, thread - f->threads);
 	share(m, f->threads, thread, &from, &to);
 	if (from == to)
 		return 0;
+	if (m->io) {
+		fault_io_touch(m->io, m, thread, from, to);
+		return 0;
+	}
 	if (f->method == METHOD_POPULATE_WRITE)
 		return madvise(m->base + from, to - from, MADV_POPULATE_WRITE) < 0 ? -errno : 0;
 	if (f->method == METHOD_MAP_POPULATE)
@@ -102,7 +109,7 @@ static int fault_team(struct memory *m, const struct step_fault *f, struct cl_er
 					f->cpu_node);
 		place.cpus = &cpus;
 	}
-	r = team_start(f->threads, &place, fault_work, m, &m->team, err);
+	r = team_start(f->threads + f->io_threads, &place, fault_work, m, &m->team, err);
 	if (r == -EINVAL && f->policy == POLICY_WEIGHTED)
 		cl_error_hint(err, r, "weighted interleaving needs Linux 6.9");
 	return r;
@@ -136,7 +143,9 @@ static int fault_prepare(struct memory *m, unsigned step, struct worker_reply *r
 	if (f->advice != ADVICE_NONE && madvise(m->base, m->room, advice) < 0 &&
 	    f->advice == ADVICE_HUGEPAGE)
 		return cl_error(err, -EOPNOTSUPP, "this kernel has no transparent huge pages");
-	return fault_team(m, f, err);
+	fault_io_free(m->io);
+	r = fault_io_start(m, f, &m->io, err);
+	return r ? r : fault_team(m, f, err);
 }
 
 static int fault_act(struct memory *m, unsigned step, struct worker_reply *reply)
@@ -146,6 +155,8 @@ static int fault_act(struct memory *m, unsigned step, struct worker_reply *reply
 
 	atomic_store(&m->shared->held_bytes, m->room);
 	r = team_run(m->team, &reply->time_ns);
+	if (f->io_threads)
+		reply->time_ns = fault_io_touch_ns(m->io, f);
 	m->bytes = m->room;
 	reply->bytes = m->bytes;
 	if (r == -EINVAL && f->method == METHOD_POPULATE_WRITE) {
@@ -205,7 +216,7 @@ static int fault_verify(struct memory *m, unsigned step, struct worker_reply *re
 		return cl_error(&reply->error, -EIO, "%llu huge pages in spite of nohugepage",
 				(unsigned long long)huge);
 	compare_smaps(m, reply);
-	return 0;
+	return fault_io_verify(m->io, m, f, reply);
 }
 
 const struct worker_job fault_job = {fault_prepare, fault_act, fault_verify};

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "os/numa.h"
 #include "os/team.h"
+#include "os/fault_io.h"
 #include "os/worker.h"
 
 /*
@@ -136,6 +137,8 @@ static int release_act(struct memory *m, unsigned step, struct worker_reply *rep
 	reply->time_ns = now_ns() - start;
 	team_drop(m->team);
 	m->team = NULL;
+	fault_io_free(m->io);
+	m->io = NULL;
 	punch_free(m->punch);
 	m->punch = NULL;
 	return 0;

@@ -95,6 +95,22 @@ static void detail_set(json_t *record, const char *name, uint64_t value)
 			    json_integer((json_int_t)value));
 }
 
+static void put_measure(void *ctx, const char *name, uint64_t value)
+{
+	detail_set(ctx, name, value);
+}
+
+static void record_writes(json_t *record, const struct step_write *s, uint64_t bytes,
+			  uint64_t time_ns)
+{
+	uint64_t writes = bytes / s->chunk_bytes;
+
+	detail_set(record, "writes", writes);
+	if (time_ns)
+		detail_set(record, "writes_per_s",
+			   (uint64_t)((double)writes * 1e9 / (double)time_ns));
+}
+
 static void record_reply(struct exec *x, json_t *record, enum step_kind kind,
 			 const struct worker_reply *reply)
 {
@@ -110,6 +126,9 @@ static void record_reply(struct exec *x, json_t *record, enum step_kind kind,
 	}
 	if (kind == STEP_FILES || kind == STEP_WRITE)
 		detail_set(record, "files", reply->files);
+	for (int class = 0; class < FAULT_CLASSES && reply->has_latency; class ++)
+		latency_measures(fault_class_names[class], &reply->latency[class], put_measure,
+				 record);
 	if (reply->note[0])
 		exec_note(x, reply->note);
 }
@@ -195,6 +214,8 @@ static int worker_step(struct exec *x, unsigned i, json_t *record, struct cl_err
 	if (!r) {
 		record_span(x, record, &s, time_ns);
 		record_reply(x, record, kind, &after);
+		if (kind == STEP_WRITE)
+			record_writes(record, &x->plan->step[i].write, after.bytes, time_ns);
 	}
 	span_free(&s);
 	if (!r && kind == STEP_RELEASE) {

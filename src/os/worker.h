@@ -26,6 +26,7 @@
 #include <time.h>
 #include "os/pagemap.h"
 #include "scenario/plan.h"
+#include "util/latency.h"
 
 #define PAGE_BYTES     4096ull
 #define HUGE_BYTES     (2ull << 20)
@@ -49,6 +50,8 @@ struct worker_reply {
 	uint64_t files;
 	bool has_pages;
 	struct node_pages pages[PLAN_MAX_NODES];
+	bool has_latency;
+	struct latency_summary latency[FAULT_CLASSES];
 	char note[256]; /* something the reader of the record must know, or "" */
 };
 
@@ -66,6 +69,7 @@ struct pin;
 struct team;
 struct files;
 struct writing;
+struct fault_io;
 
 /* What a worker holds. One a worker; lives in the worker only. */
 struct memory {
@@ -91,6 +95,7 @@ struct memory {
 	pthread_mutex_t pins_lock; /* for threads that add to them */
 	struct files *files;
 	struct writing *writing;
+	struct fault_io *io; /* of a fault that times its faults or writes files meanwhile */
 };
 
 /* One kind of step as done by a worker; NULL phases do nothing. Errors go to reply->error. */

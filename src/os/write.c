@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "os/scratch.h"
 #include "os/team.h"
+#include "os/write.h"
 #include "os/worker.h"
 
 struct writing {
@@ -20,23 +21,32 @@ static uint64_t thread_bytes(const struct writing *w, unsigned threads, unsigned
 	return w->bytes / threads + (thread < w->bytes % threads);
 }
 
-static int write_work(void *arg, unsigned thread)
+int write_calls(int fd, const char *chunk, uint64_t chunk_bytes, uint64_t bytes, uint64_t pause_ns)
 {
-	struct memory *m = arg;
-	const struct step_write *s = &m->plan->step[m->step].write;
-	uint64_t left = thread_bytes(m->writing, s->threads, thread);
+	struct timespec pause = {(time_t)(pause_ns / 1000000000), (long)(pause_ns % 1000000000)};
 
-	while (left) {
-		size_t want = left < s->chunk_bytes ? (size_t)left : (size_t)s->chunk_bytes;
-		ssize_t n = write(m->writing->fd[thread], m->writing->chunk, want);
+	while (bytes) {
+		size_t want = bytes < chunk_bytes ? (size_t)bytes : (size_t)chunk_bytes;
+		ssize_t n = write(fd, chunk, want);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return n < 0 ? -errno : -EIO;
-		left -= (uint64_t)n;
+		bytes -= (uint64_t)n;
+		if (pause_ns && bytes)
+			nanosleep(&pause, NULL);
 	}
 	return 0;
+}
+
+static int write_work(void *arg, unsigned thread)
+{
+	struct memory *m = arg;
+	const struct step_write *s = &m->plan->step[m->step].write;
+
+	return write_calls(m->writing->fd[thread], m->writing->chunk, s->chunk_bytes,
+			   thread_bytes(m->writing, s->threads, thread), s->think_ns);
 }
 
 static int write_prepare(struct memory *m, unsigned step, struct worker_reply *reply)

@@ -226,6 +226,24 @@ const struct option option_table[] = {
 	{STEP(FAULT, "threads", fault.threads), .type = OPT_UINT, .min = 1, .max = 1024,
 	 .fallback = "1", .unit = "threads",
 	 .help = "Threads that fault, each its own equal part of the mapping."},
+	{STEP(FAULT, "latency", fault.latency), .type = OPT_ENUM, .words = "no|yes",
+	 .fallback = "no",
+	 .help = "Measure how long each fault takes, for method = touch. The record then has "
+		 "base_faults, base_mean_ns, base_p50_ns, base_p99_ns and base_max_ns; the same "
+		 "as huge_; and as range_ for the whole of each 2 MiB."},
+	{STEP(FAULT, "io_threads", fault.io_threads), .type = OPT_UINT, .max = 1024,
+	 .fallback = "0", .unit = "threads",
+	 .help = "Further threads that write to a file each while the memory is touched, for "
+		 "method = touch. The step's time is that of touching; its counters are of both."},
+	{STEP(FAULT, "io_size", fault.io_size), .type = OPT_AMOUNT, .flags = OPTION_SCALES,
+	 .min = PAGE, .max = SIZE_LIMIT, .align = PAGE,
+	 .help = "How much io_threads write in total. A guest needs machine.disk for it."},
+	{STEP(FAULT, "io_chunk", fault.io_chunk_bytes), .type = OPT_SIZE, .min = PAGE,
+	 .max = 1024 * MIB, .align = PAGE, .fallback = "1M",
+	 .help = "Size of one of their write calls. The page cache makes folios of up to this "
+		 "size where it can, so 4K is how a kernel without large folios behaves."},
+	{STEP(FAULT, "io_pause", fault.io_pause_ns), .type = OPT_DURATION, .max = MINUTE_NS,
+	 .fallback = "0ns", .help = "Pause of such a thread after each call."},
 	{STEP(FAULT, "repeat", fault.repeat), .type = OPT_UINT, .min = 1, .max = 100000,
 	 .fallback = "1", .unit = "times",
 	 .help = "Do it so many times; the memory of all but the last is released in between. "
@@ -256,6 +274,10 @@ const struct option option_table[] = {
 		 "machine.disk for it."},
 	{STEP(WRITE, "chunk", write.chunk_bytes), .type = OPT_SIZE, .min = 1, .max = 1024 * MIB,
 	 .fallback = "1M", .help = "Size of one write call.", .mirrors = "write(2)"},
+	{STEP(WRITE, "think", write.think_ns), .type = OPT_DURATION, .max = MINUTE_NS,
+	 .fallback = "0ns",
+	 .help = "Pause of a thread after each of its write calls, as a transaction has work of "
+		 "its own. The record has `writes` and `writes_per_s`."},
 	{STEP(WRITE, "threads", write.threads), .type = OPT_UINT, .min = 1, .max = 1024,
 	 .fallback = "1", .unit = "threads",
 	 .help = "Threads that write, each to a file of its own."},

@@ -154,6 +154,11 @@ struct step_fault {
 	uint32_t weights[PLAN_MAX_NODES]; /* of weighted, one a node in `nodes` */
 	int cpu_node;                     /* threads run on this node's CPUs, or ANY */
 	unsigned threads;
+	unsigned latency;           /* 1: measure each fault */
+	unsigned io_threads;        /* of the step's own, that write files meanwhile */
+	struct amount io_size;      /* by all of them */
+	uint64_t io_chunk_bytes;    /* of one call */
+	uint64_t io_pause_ns;       /* after each call */
 	unsigned repeat;            /* times; memory of all but the last is released between */
 	unsigned until_defer_shift; /* 0 off; else repeat (at most `repeat` times) until the
 				       compaction deferral of some zone reached this shift */
@@ -174,7 +179,8 @@ struct step_files {
 struct step_write {
 	struct amount size; /* in total */
 	uint64_t chunk_bytes;
-	unsigned threads; /* one file each */
+	uint64_t think_ns; /* after each call */
+	unsigned threads;  /* one file each */
 };
 
 struct step_set {

@@ -214,6 +214,40 @@ static int check_punch(const struct plan_context *c, struct plan *p, unsigned i)
 	return 0;
 }
 
+/* Without a disk the backend says so when it comes to it; other backends need none. */
+static int check_disk(const struct plan_context *c, const struct plan *p, unsigned i,
+		      const char *key, const struct amount *a)
+{
+	char want[32], have[32];
+
+	if (c->backend != BACKEND_GUEST || !p->machine.disk_bytes ||
+	    a->bytes < p->machine.disk_bytes)
+		return 0;
+	blame(c, p, i, key, "%s is not less than the scratch disk's %s",
+	      size_print(a->bytes, want, sizeof(want)),
+	      size_print(p->machine.disk_bytes, have, sizeof(have)));
+	return cl_error_hint(c->err, -EINVAL, "see machine.disk");
+}
+
+/* Measuring each fault, and writing beside them. */
+static int check_fault_io(const struct plan_context *c, const struct plan *p, unsigned i)
+{
+	const struct step_fault *f = &p->step[i].fault;
+	const char *key = f->latency ? "latency" : "io_threads";
+
+	if (f->method != METHOD_TOUCH && (f->latency || f->io_threads)) {
+		blame(c, p, i, key, "means nothing but with method = touch");
+		return cl_error_hint(c->err, -EINVAL, "remove it, or change 'method'");
+	}
+	if (!f->io_threads && f->io_size.set)
+		return blame(c, p, i, "io_size", "means nothing without 'io_threads'");
+	if (f->io_threads && !f->io_size.set) {
+		blame(c, p, i, "io_size", "io_threads = %u needs 'io_size'", f->io_threads);
+		return cl_error_hint(c->err, -EINVAL, "such as io_size = 1G");
+	}
+	return check_disk(c, p, i, "io_size", &f->io_size);
+}
+
 static int check_fault(const struct plan_context *c, struct plan *p, unsigned i)
 {
 	static const char *const policies[] = {"local", "bind", "preferred", "interleave",
@@ -252,10 +286,12 @@ static int check_fault(const struct plan_context *c, struct plan *p, unsigned i)
 		blame(c, p, i, "advice", "memory mapped with MAP_POPULATE is there before advice");
 		return cl_error_hint(c->err, -EINVAL, "set advice = none");
 	}
-	if (f->method >= METHOD_COLLAPSE && f->advice == ADVICE_NOHUGEPAGE) {
+	if ((f->method == METHOD_COLLAPSE || f->method == METHOD_COMPACTLAB) &&
+	    f->advice == ADVICE_NOHUGEPAGE) {
 		blame(c, p, i, "advice", "contradicts the method, which makes huge pages");
 		return cl_error_hint(c->err, -EINVAL, "set advice = hugepage");
 	}
+	r = check_fault_io(c, p, i);
 	for (unsigned n = 0; !r && n < f->nodes.count; n++)
 		r = check_node(c, p, i, "nodes", f->nodes.node[n]);
 	if (!r)
@@ -300,20 +336,6 @@ static int check_set(const struct plan_context *c, const struct plan *p, unsigne
 	return cl_error_hint(c->err, -EINVAL, "give it a key such as thp.defrag = always");
 }
 
-/* Without a disk the backend says so when it comes to it; other backends need none. */
-static int check_write(const struct plan_context *c, const struct plan *p, unsigned i)
-{
-	uint64_t size = p->step[i].write.size.bytes;
-	char want[32], have[32];
-
-	if (c->backend != BACKEND_GUEST || !p->machine.disk_bytes || size < p->machine.disk_bytes)
-		return 0;
-	blame(c, p, i, "size", "%s is not less than the scratch disk's %s",
-	      size_print(size, want, sizeof(want)),
-	      size_print(p->machine.disk_bytes, have, sizeof(have)));
-	return cl_error_hint(c->err, -EINVAL, "see machine.disk");
-}
-
 int plan_check_step(const struct plan_context *c, struct plan *p, unsigned i)
 {
 	struct step *t = &p->step[i];
@@ -334,7 +356,7 @@ int plan_check_step(const struct plan_context *c, struct plan *p, unsigned i)
 	case STEP_RELEASE:
 		return check_reference(c, p, i, t->release.of);
 	case STEP_WRITE:
-		return check_write(c, p, i);
+		return check_disk(c, p, i, "size", &t->write.size);
 	case STEP_SET:
 		return check_set(c, p, i);
 	case STEP_COMPACT:

@@ -333,6 +333,68 @@ static void test_too_much_memory_is_an_oom_kill(void **state)
 	assert_non_null(strstr(err.what, "step f: the model's OOM killer ended the task after "));
 }
 
+static void test_memory_pinned_as_it_comes_is_not_in_cma(void **state)
+{
+	/* In [machine], which `head` has opened. */
+	json_t *record = must_run("cma = 128M\n"
+				  "[step guest]\nkind = fault\nsize = 160M\nadvice = hugepage\n"
+				  "method = pin\ncpu_node = 0\n",
+				  1, NULL);
+
+	(void)state;
+	assert_int_equal(value(record, "guest.nr_foll_pin_acquired"), 160 << 8);
+	/* Less than the node's ordinary half of 128 MiB, so the rest is elsewhere. */
+	assert_true(value(record, "guest.huge_node0") * 2 +
+			    value(record, "guest.base_node0") / 256 <
+		    128);
+	assert_true(value(record, "guest.huge_remote") > 0);
+	json_decref(record);
+}
+
+static void test_each_fault_is_timed(void **state)
+{
+	json_t *record = must_run("[step a]\nkind = fault\nsize = 20M\nadvice = hugepage\n"
+				  "threads = 2\nlatency = yes\n"
+				  "[step b]\nkind = fault\nsize = 8M\nlatency = yes\n",
+				  1, NULL);
+
+	(void)state;
+	assert_int_equal(value(record, "a.huge_faults"), value(record, "a.huge"));
+	assert_int_equal(value(record, "a.range_faults"), 10);
+	assert_true(value(record, "a.huge_p50_ns") > 100000); /* 512 pages are zeroed */
+	assert_int_equal(value(record, "b.huge_faults"), 0);
+	assert_int_equal(value(record, "b.base_faults"), 2048);
+	assert_true(value(record, "b.base_max_ns") >= value(record, "b.base_mean_ns"));
+	assert_true(value(record, "b.range_mean_ns") > 512 * 100);
+	json_decref(record);
+}
+
+static void test_writers_beside_a_fault_write_all_and_do_not_lengthen_it(void **state)
+{
+	json_t *record = must_run("[step a]\nkind = fault\nsize = 2M\nadvice = hugepage\n"
+				  "io_threads = 2\nio_size = 32M\nio_pause = 1ms\n",
+				  1, NULL);
+
+	(void)state;
+	assert_int_equal(value(record, "a.nr_dirtied"), 8192);
+	assert_true(value(record, "a.time_ns") < 5e6);
+	json_decref(record);
+}
+
+static void test_writers_that_think_are_slower(void **state)
+{
+	json_t *record =
+		must_run("[step fast]\nkind = write\nsize = 4M\nchunk = 64K\n"
+			 "[step slow]\nkind = write\nsize = 4M\nchunk = 64K\nthink = 1ms\n",
+			 1, NULL);
+
+	(void)state;
+	assert_int_equal(value(record, "slow.writes"), 64);
+	assert_true(value(record, "slow.time_ns") >= value(record, "fast.time_ns") + 63e6);
+	assert_true(value(record, "slow.writes_per_s") < 1100);
+	json_decref(record);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +407,10 @@ int main(void)
 		cmocka_unit_test(test_every_other_kind_of_step_runs),
 		cmocka_unit_test(test_what_the_model_lacks_is_refused_with_its_place),
 		cmocka_unit_test(test_too_much_memory_is_an_oom_kill),
+		cmocka_unit_test(test_memory_pinned_as_it_comes_is_not_in_cma),
+		cmocka_unit_test(test_each_fault_is_timed),
+		cmocka_unit_test(test_writers_beside_a_fault_write_all_and_do_not_lengthen_it),
+		cmocka_unit_test(test_writers_that_think_are_slower),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
