@@ -38,6 +38,9 @@ const struct class_definition class_table[CLASSES] = {
 	  {"usable_order < order", "{process} asked for {bytes} in one piece (order {order}), and "
 				   "of {eligible_free} free no "
 				   "block is usable for it."},
+	  {"atomic && has(function)", WHO
+	   " asked for {bytes} in one piece (order {order}) where it may not wait, so nothing was "
+	   "compacted for it."},
 	  {"has(function)", WHO " asked for {bytes} in one piece (order {order}) and was refused."},
 	  {"has(process)",
 	   "{process} asked for {bytes} in one piece (order {order}) and was refused."},
@@ -144,7 +147,10 @@ const struct class_definition class_table[CLASSES] = {
 	{"C8",
 	 "pinned or CMA-only free memory",
 	 70,
-	 {{"is_request && cma_share > 0.5",
+	 {{"is_request && cma_share > 0.5 && has(eligible_cma)",
+	   "{process} asked for order {order}: {eligible_cma} of the {eligible_free} free within "
+	   "its reach are CMA, which only movable requests may use."},
+	  {"is_request && cma_share > 0.5",
 	   "{process} asked for order {order}: {free_cma} of the {free} free are CMA, which only "
 	   "movable requests may use."},
 	  {"pinned > 0 && stalls > 0 && fail_ratio > 0.5",

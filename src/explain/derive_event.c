@@ -186,7 +186,7 @@ static void machine_facts(struct facts *f, const struct klog_event *e, int file,
 /* ---- zones -------------------------------------------------------------------------- */
 
 struct zone_sums {
-	double eligible_free, eligible_size, other_free, highatomic;
+	double eligible_free, eligible_cma, eligible_size, other_free, highatomic;
 	uint64_t held, parked, cma;
 	unsigned eligible, below_min, near_min, marked;
 	int usable, present, other;
@@ -222,6 +222,7 @@ static void sum_zone(struct zone_sums *s, const struct zone_view *z)
 	s->highatomic += (double)z->highatomic_free_kb * KB;
 	s->eligible++;
 	s->eligible_free += (double)z->free_kb * KB;
+	s->eligible_cma += (double)z->free_cma_kb * KB;
 	s->eligible_size += (double)z->size_kb * KB;
 	s->held += z->held_blocks;
 	s->parked += z->parked_blocks;
@@ -281,6 +282,10 @@ void derive_zones(struct facts *f, const struct zone_views *v, const struct requ
 			fact_number(f, FACT_FRAG_INDEX, s.main->index / 1000.0, file, line);
 	}
 	fact_number(f, FACT_ELIGIBLE_FREE, s.eligible_free, file, line);
+	if (s.eligible_cma > 0 && s.eligible_free > 0) {
+		fact_number(f, FACT_ELIGIBLE_CMA, s.eligible_cma, file, line);
+		fact_number(f, FACT_CMA_SHARE, s.eligible_cma / s.eligible_free, file, line);
+	}
 	if (s.eligible_size > 0 || s.marked)
 		fact_number(f, FACT_ELIGIBLE_SIZE, s.eligible_size, file, line);
 	fact_number(f, FACT_OTHER_FREE, s.other_free, file, line);
@@ -332,7 +337,7 @@ void derive_shares(struct facts *f)
 		if (of->known)
 			fact_number(f, list[i].share, of->number / ram, of->file, of->line);
 	}
-	if (fact_known(f, FACT_FREE_CMA) && free_bytes > 0)
+	if (!fact_known(f, FACT_CMA_SHARE) && fact_known(f, FACT_FREE_CMA) && free_bytes > 0)
 		fact_number(f, FACT_CMA_SHARE, fact_value(f, FACT_FREE_CMA, 0) / free_bytes,
 			    f->fact[FACT_FREE_CMA].file, f->fact[FACT_FREE_CMA].line);
 }

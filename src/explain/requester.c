@@ -203,7 +203,7 @@ unsigned function_parts(const char *function)
 	unsigned parts = 0;
 
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
-		if (matches(function, meanings[i].pattern))
+		if (*function == *meanings[i].pattern && matches(function, meanings[i].pattern))
 			parts |= 1u << meanings[i].part;
 	return parts;
 }

@@ -52,7 +52,7 @@ const struct rule rule_table[] = {
 	 "PAGE_ALLOC_COSTLY_ORDER, mm/page_alloc.c"},
 	{"c1-cut", 1, 5, "is_failure && !has(order)",
 	 "the report breaks off before it says what was asked for", "page allocation failure"},
-	{"c1-costly-atomic", 1, 4, COSTLY " && atomic && !below_min",
+	{"c1-costly-atomic", 1, 6, COSTLY " && atomic && !below_min",
 	 "order {order} was asked where sleeping is not allowed, so nothing was compacted for it",
 	 "__GFP_DIRECT_RECLAIM, include/linux/gfp_types.h"},
 	{"c1-nothing-usable", 1, 3, COSTLY " && usable_order < order",
@@ -256,6 +256,10 @@ const struct rule rule_table[] = {
 	{"c5-usable", 5, -2, LOW " && usable_order >= order",
 	 "a usable block of order {usable_order} is in the lists", "free lists of the report"},
 
+	{"c5-cma", 5, -6, LOW " && cma_share > 0.5 && !movable && usable_order < order",
+	 "{cma_share} of the free memory within reach is CMA, which this request may not use",
+	 "free_cma"},
+
 	/* ---- C6: scanning without progress ---- */
 	{"c6-infinite", 6, 9, "has_delta && scanned_per_isolated > 100000",
 	 "the scanners run ({scanned_per_isolated} pages looked at for each one moved) and nothing "
@@ -317,10 +321,10 @@ const struct rule rule_table[] = {
 	{"c8-cma-request", 8, 10,
 	 "is_request && order >= 1 && !movable && cma_share > 0.5 && usable_order < order && "
 	 "!memcg",
-	 "{free_cma} of {free} free memory are CMA, which this request may not use",
+	 "{cma_share} of the free memory within reach is CMA, which this request may not use",
 	 "ALLOC_CMA, mm/internal.h"},
 	{"c8-cma-request-0", 8, 6, "is_failure && order == 0 && cma_share > 0.7 && !memcg",
-	 "{free_cma} of {free} free memory are CMA, which this request may not use",
+	 "{cma_share} of the free memory within reach is CMA, which this request may not use",
 	 "ALLOC_CMA, mm/internal.h"},
 	{"c8-cma", 8, 6, "is_state && cma_share > 0.5 && stalls > 0 && fail_ratio > 0.5",
 	 "{cma_share} of the free memory is CMA and {fail_ratio} of the direct compactions failed",
@@ -487,6 +491,8 @@ const struct rule rule_table[] = {
 	{"c14-failure-0-free", 14, 2,
 	 "is_failure && order == 0 && can_reclaim && above_high && !memcg",
 	 "although a zone is above its high watermark", "zone watermarks"},
+	{"c14-failure-0-bare", 14, 1, "is_failure && order == 0 && can_reclaim && !has(zone_min)",
+	 "fragmentation cannot be the cause of that", "order 0"},
 	{"c14-slab", 14, 3, "is_request && order == 0 && slab_share > 0.4",
 	 "unreclaimable slab is {slab_unreclaimable} ({slab_share} of memory): a leak or an "
 	 "unbounded cache",

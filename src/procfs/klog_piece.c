@@ -305,6 +305,18 @@ bool klog_frame(struct span s, struct klog_frame *f)
 			name.length = (size_t)(dot - name.at);
 	}
 	span_put(name, f->function, sizeof(f->function));
+	/* ":ip_conntrack:alloc_hashtable+0x33/0x7a": before 2.6.25 the module stood in front. */
+	if (name.at - s.at >= 3 && name.at[-1] == ':') {
+		const char *end = name.at - 1, *at = end;
+
+		while (at > s.at && is_name(at[-1]))
+			at--;
+		if (at > s.at && at[-1] == ':' && at < end &&
+		    (size_t)(end - at) < sizeof(f->module)) {
+			span_put(span_of(at, (size_t)(end - at)), f->module, sizeof(f->module));
+			return true;
+		}
+	}
 	rest = span_of(s.at + plus, s.length - plus);
 	if (span_until(&rest, '[', &module) && span_until(&rest, ']', &module) && module.length &&
 	    module.length < sizeof(f->module) && *module.at != '<') {

@@ -141,6 +141,18 @@ static bool bracket_iso(struct span in)
 	return digits(in, 0, 4) && in.length > 7 && in.at[4] == '-' && in.at[7] == '-';
 }
 
+/* "  +0.002367" of dmesg -d, and "Dec10 12:34" of dmesg -H, once a minute. */
+static bool bracket_human(struct span in)
+{
+	uint64_t us;
+
+	span_blanks(&in);
+	if (span_skip(&in, "+"))
+		return span_fixed(&in, 1000000, &us) && !in.length;
+	return in.length >= 10 && in.length <= 12 && in.at[0] >= 'A' && in.at[0] <= 'Z' &&
+	       in.at[in.length - 3] == ':' && digits(in, in.length - 2, 2);
+}
+
 static bool take_bracket(struct span *s, struct klog_prefix *p)
 {
 	struct span t = *s, in;
@@ -150,7 +162,7 @@ static bool take_bracket(struct span *s, struct klog_prefix *p)
 	if (span_starts(in, "<") || !in.length)
 		return false;
 	if (!bracket_time(in, p) && !bracket_caller(in, p) && !bracket_date(in) &&
-	    !bracket_iso(in) && !(p->has_time && bracket_task(in, p)))
+	    !bracket_iso(in) && !bracket_human(in) && !(p->has_time && bracket_task(in, p)))
 		return false;
 	p->kernel_log = true;
 	*s = t;
