@@ -34,6 +34,11 @@ int cl_explain_add(struct cl_explanation *e, const char *path, struct cl_error *
 /* The same for text in memory; `name` stands for the file in what is printed. */
 int cl_explain_add_text(struct cl_explanation *e, const char *text, unsigned long length,
 			const char *name, struct cl_error *err);
+/*
+ * A snapshot of a machine, compactlab-snapshot(5): its tables are evidence, and what-if starts from
+ * its pages. -EINVAL when the file is none.
+ */
+int cl_explain_add_snapshot(struct cl_explanation *e, const char *path, struct cl_error *err);
 /* Read the running machine; rates are measured over `seconds`. */
 int cl_explain_live(struct cl_explanation *e, unsigned seconds, struct cl_error *err);
 

@@ -68,13 +68,21 @@ static int take(void *arg, unsigned option, const char *value)
 	return status;
 }
 
+static int add(struct cl_explanation *x, const char *path, struct cl_error *err)
+{
+	struct cl_error not_one;
+	int code = cl_explain_add_snapshot(x, path, &not_one);
+
+	return code == -EINVAL ? cl_explain_add(x, path, err) : code;
+}
+
 static int add_all(struct cl_explanation *x, const struct request *r, int count, char **path,
 		   struct cl_error *err)
 {
 	int code = 0;
 
 	for (int i = 0; i < count && !code; i++)
-		code = cl_explain_add(x, path[i], err);
+		code = add(x, path[i], err);
 	if (!code && r->live)
 		code = cl_explain_live(x, r->seconds, err);
 	if (!code)
@@ -123,7 +131,8 @@ const struct command command_explain = {
 		"with the arithmetic, what speaks for and against, and what would help.\n\n"
 		"EVIDENCE is any mix of files, directories (a copy of /proc and /sys, a "
 		"sosreport),\n"
-		"an archive of compactlab collect, and - for standard input: kernel logs,\n"
+		"an archive of compactlab collect, a snapshot, and - for standard input: kernel "
+		"logs,\n"
 		"buddyinfo, pagetypeinfo, zoneinfo, vmstat (two snapshots give rates), meminfo,\n"
 		"slabinfo, extfrag_index, sysctl -a, compaction tracepoints, perf report, sar -B.\n"
 		"What a file is, is decided by what it contains.\n\n"

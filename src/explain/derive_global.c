@@ -180,6 +180,8 @@ static void numastat_facts(struct facts *f, const struct evidence *e)
 void derive_global(struct facts *f, const struct evidence *e)
 {
 	numastat_facts(f, e);
+	if (e->kernel.line)
+		fact_text(f, FACT_KERNEL, e->kernel.release, e->kernel.file, e->kernel.line);
 	if (e->pressure.line)
 		fact_number(f, FACT_PRESSURE, e->pressure.avg60 / 100, e->pressure.file,
 			    e->pressure.line);

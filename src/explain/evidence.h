@@ -176,6 +176,11 @@ struct evidence {
 		double avg60; /* percent of time some task waited for memory */
 		int file, line;
 	} pressure;
+	struct {
+		char release[64]; /* of /proc/version or the first line of a log */
+		uint32_t version;
+		int file, line;
+	} kernel;
 	unsigned pools;
 	struct pool_request pool[POOLS_MOST];
 	unsigned left_outs;

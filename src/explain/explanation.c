@@ -34,6 +34,7 @@ void cl_explain_free(struct cl_explanation *x)
 	for (unsigned i = 0; i < x->incidents; i++)
 		incident_free(x->incident[i]);
 	evidence_free(&x->evidence);
+	free(x->snapshot);
 	free(x);
 }
 

@@ -16,6 +16,7 @@ struct cl_explanation {
 	unsigned incidents_lost;
 	bool finished;
 	struct what_if what_if;
+	char *snapshot; /* file that the tables are from, for what-if */
 };
 
 /* "name:12", or "" for what was derived from several lines. Returns buf. */

@@ -42,6 +42,7 @@ static const struct {
 	{"AnonHugePages:", KEYWORD_MEMINFO},
 	{"CmaFree:", KEYWORD_MEMINFO},
 	{"CmaTotal:", KEYWORD_MEMINFO},
+	{"Linux version ", KEYWORD_SETTING},
 	{"vm.", KEYWORD_SETTING},
 	{"some avg10=", KEYWORD_SETTING},
 	{"/sys/vm/", KEYWORD_SETTING},

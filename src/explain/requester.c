@@ -115,16 +115,32 @@ static const char *const machinery[] = {
 	"__kmem_cache_alloc*",
 };
 
+static bool is_machinery(const char *function)
+{
+	for (size_t k = 0; k < sizeof(machinery) / sizeof(machinery[0]); k++)
+		if (matches(function, machinery[k]))
+			return true;
+	return false;
+}
+
+/*
+ * Old kernels print whatever on the stack looks like a function: what stands between the allocator
+ * and its own wrapper was left there by somebody else.
+ */
+static bool is_leftover(const struct klog_event *e, unsigned i)
+{
+	return i > 0 && i + 1 < e->frames &&
+	       !strncmp(e->frame[i - 1].function, "__alloc_pages", 13) &&
+	       !strcmp(e->frame[i + 1].function, "__get_free_pages");
+}
+
 void requester_find(const struct klog_event *e, struct requester *out)
 {
 	memset(out, 0, sizeof(*out));
 	for (unsigned i = 0; i < e->frames; i++) {
 		const char *f = e->frame[i].function;
-		bool skip = false;
 
-		for (size_t k = 0; k < sizeof(machinery) / sizeof(machinery[0]) && !skip; k++)
-			skip = matches(f, machinery[k]);
-		if (skip)
+		if (is_machinery(f) || is_leftover(e, i))
 			continue;
 		memcpy(out->function, f, sizeof(out->function));
 		memcpy(out->module, e->frame[i].module, sizeof(out->module));

@@ -202,6 +202,22 @@ static bool profile_line(struct sorter *s, struct span line, unsigned keywords)
 	return false;
 }
 
+/* "Linux version 6.18.35-amd64 (...": /proc/version, and the first line of a log. */
+static void kernel_line(struct sorter *s, struct span line)
+{
+	struct evidence *e = s->e;
+	struct span rest, word;
+	uint32_t version;
+
+	if (!span_after(line, "Linux version ", &rest) || !span_word(&rest, &word) ||
+	    word.length >= sizeof(e->kernel.release) || !kernel_version_parse(word, &version))
+		return;
+	span_put(word, e->kernel.release, sizeof(e->kernel.release));
+	e->kernel.version = version;
+	e->kernel.file = s->file;
+	e->kernel.line = s->line;
+}
+
 static bool setting_line(struct sorter *s, struct span line, unsigned keywords)
 {
 	struct setting_line setting;
@@ -215,6 +231,7 @@ static bool setting_line(struct sorter *s, struct span line, unsigned keywords)
 		s->e->pressure.line = s->line;
 		return true;
 	}
+	kernel_line(s, line); /* says which kernel, and by itself nothing of memory */
 	if (!setting_parse(line, &setting))
 		return false;
 	evidence_setting(s->e, s->file, s->line, &setting);

@@ -8,6 +8,8 @@
  *   evidence --whatif_state--> counts by zone --whatif_plan--> one kind for every page
  *            --whatif_machine--> a model in that state --whatif_try--> predictions
  *
+ * A snapshot has every page: then there is no plan, and the machine is made from it.
+ *
  * Only whatif_state.c knows the evidence, only whatif_machine.c and whatif_try.c the model.
  */
 #include <compactlab/error.h>
@@ -18,6 +20,8 @@
 
 #define WHATIF_ZONES 64
 #define WHATIF_NODES 16
+
+struct snapshot;
 
 /* What a page is used for. Pages of one kind are alike for compaction and for every remedy. */
 enum whatif_kind {
@@ -68,6 +72,7 @@ struct whatif_state {
 	char thp_enabled[16], thp_defrag[16];
 	unsigned scale; /* counts were divided by this */
 	struct whatif_request request;
+	struct snapshot *snapshot; /* the pages themselves; NULL: only sums are known */
 };
 
 struct what_if;

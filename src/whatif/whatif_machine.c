@@ -3,8 +3,10 @@
 #include "model/layout.h"
 #include "model/slab.h"
 #include "model/sysctl.h"
+#include "snapshot/snapshot_model.h"
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Zones begin where no free block of theirs could merge with one of their neighbours. */
@@ -120,6 +122,20 @@ static int set_all(struct model *m, const struct whatif_state *s)
 	return r;
 }
 
+static int machine_from_snapshot(const struct whatif_state *s, struct model_config *config,
+				 struct model **out, const char **why)
+{
+	struct snapshot_machine machine;
+	int r = snapshot_machine_new(s->snapshot, config, &machine, NULL);
+
+	*why = "the snapshot cannot be made a machine";
+	if (r)
+		return r;
+	free(machine.held); /* nobody asks whose the memory is */
+	*out = machine.m;
+	return 0;
+}
+
 int whatif_machine(const struct whatif_state *s, const struct whatif_plan *p, const char *policy,
 		   struct model **out, const char **why)
 {
@@ -132,6 +148,10 @@ int whatif_machine(const struct whatif_state *s, const struct whatif_plan *p, co
 	if (r) {
 		*why = "the policy cannot be set up";
 		return r;
+	}
+	if (s->snapshot) {
+		config.nr_cma = 0;
+		return machine_from_snapshot(s, &config, out, why);
 	}
 	r = model_create(&config, &m, why);
 	if (r)

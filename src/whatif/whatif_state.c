@@ -471,7 +471,7 @@ static void settings(struct whatif_state *s, const struct evidence *e, struct wh
 
 static void kernel(struct whatif_state *s, const struct evidence *e, struct what_if *w)
 {
-	uint32_t version = 0;
+	uint32_t version = e->kernel.version;
 
 	for (unsigned i = 0; i < e->events && !version; i++)
 		version = e->event[i].log->version;
@@ -593,6 +593,12 @@ int whatif_state(struct cl_explanation *x, struct whatif_state *s, struct what_i
 	qsort(s->zone, s->zones, sizeof(s->zone[0]), by_place);
 	keep_cma(s, w);
 	w->blocks_before = whatif_free_blocks(s);
-	scale(s, w);
+	if (x->snapshot) {
+		s->scale = w->scale = 1;
+		for (unsigned i = 0; i < s->zones; i++)
+			w->state_pages += s->zone[i].managed;
+	} else {
+		scale(s, w);
+	}
 	return 0;
 }

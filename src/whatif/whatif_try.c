@@ -235,7 +235,7 @@ static int try_policies(const struct whatif_state *s, const struct whatif_plan *
 		char id[48], what[96];
 
 		snprintf(id, sizeof(id), "policy:%s", (*at)->name);
-		snprintf(what, sizeof(what), "policy %s", (*at)->name);
+		snprintf(what, sizeof(what), "%s", (*at)->name);
 		r = try_one(s, p, &(struct trial){TRY_POLICY, id, what, (*at)->name, 0}, w, err);
 	}
 	return r;

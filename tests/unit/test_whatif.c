@@ -173,6 +173,23 @@ static void the_same_evidence_gives_the_same_prediction(void **state)
 	cl_explain_free(y);
 }
 
+static void the_kernel_of_the_evidence_is_modelled(void **state)
+{
+	const char *version = "Linux version 6.12.9-amd64 (builder@box) (gcc) #1 SMP\n";
+	struct cl_explanation *x;
+	struct cl_error err = {0};
+
+	(void)state;
+	assert_int_equal(cl_explain_new(false, &x), 0);
+	add(x, "zoneinfo", zoneinfo(&scattered));
+	add(x, "pagetypeinfo", pagetypeinfo(&scattered));
+	assert_int_equal(cl_explain_add_text(x, version, strlen(version), "version", &err), 0);
+	assert_int_equal(cl_explain_finish(x, &err), 0);
+	assert_int_equal(cl_explain_what_if(x, &err), 0);
+	assert_string_equal(x->what_if.kernel, "6.12");
+	cl_explain_free(x);
+}
+
 /* ---- the remedies ------------------------------------------------------------------------- */
 
 static void nothing_changes_nothing(void **state)
@@ -311,6 +328,39 @@ static void without_the_tables_it_says_what_is_missing(void **state)
 	cl_explain_free(x);
 }
 
+static void a_snapshot_says_where_the_pages_are(void **state)
+{
+	struct cl_explanation *x;
+	struct cl_error err = {0};
+
+	(void)state;
+	assert_int_equal(cl_explain_new(false, &x), 0);
+	assert_int_equal(cl_explain_add_snapshot(x, SNAPSHOT_DIR "/pinned-node.snapshot.gz", &err),
+			 0);
+	assert_int_equal(cl_explain_finish(x, &err), 0);
+	assert_int_equal(cl_explain_what_if(x, &err), 0);
+	assert_string_equal(x->what_if.missing, "");
+	assert_non_null(strstr(x->what_if.assumption[x->what_if.assumptions - 1], "snapshot"));
+	/* Every second page of node 0 is pinned: compaction cannot make a block there. */
+	assert_in_range(find(x, "compact_memory")->after, find(x, "nothing")->after,
+			find(x, "nothing")->after + 10);
+	assert_int_equal(find(x, "nothing")->after, find(x, "nothing")->before);
+	cl_explain_free(x);
+}
+
+static void what_is_no_snapshot_is_refused(void **state)
+{
+	struct cl_explanation *x;
+	struct cl_error err = {0};
+
+	(void)state;
+	assert_int_equal(cl_explain_new(false, &x), 0);
+	assert_int_equal(cl_explain_add_snapshot(x, SNAPSHOT_DIR, &err), -EINVAL);
+	assert_int_equal(cl_explain_add_snapshot(x, __FILE__, &err), -EINVAL);
+	assert_int_equal(cl_explain_add_snapshot(x, "nowhere", &err), -EINVAL);
+	cl_explain_free(x);
+}
+
 static void tables_that_contradict_each_other_are_named(void **state)
 {
 	struct shape odd = scattered;
@@ -332,6 +382,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_machine_shows_the_tables_it_was_made_from),
 		cmocka_unit_test(the_same_evidence_gives_the_same_prediction),
+		cmocka_unit_test(the_kernel_of_the_evidence_is_modelled),
 		cmocka_unit_test(nothing_changes_nothing),
 		cmocka_unit_test(compaction_makes_blocks_of_free_memory_between_movable_pages),
 		cmocka_unit_test(compaction_makes_nothing_where_every_block_has_pinned_pages),
@@ -340,6 +391,8 @@ int main(void)
 		cmocka_unit_test(blocks_of_cma_are_not_for_requests_of_the_kernel),
 		cmocka_unit_test(a_large_machine_is_modelled_smaller_and_its_blocks_multiplied),
 		cmocka_unit_test(without_the_tables_it_says_what_is_missing),
+		cmocka_unit_test(a_snapshot_says_where_the_pages_are),
+		cmocka_unit_test(what_is_no_snapshot_is_refused),
 		cmocka_unit_test(tables_that_contradict_each_other_are_named),
 	};
 
