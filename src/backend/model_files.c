@@ -39,8 +39,7 @@ int model_files(struct model_exec *x, unsigned i, json_t *record, struct model_e
 	for (unsigned t = 0; t < threads && !r; t++) {
 		uint64_t n = f->count / threads + (t < f->count % threads);
 
-		r = model_shmem_set(x->m, n ? n : 1, f->size_bytes ? f->size_bytes : 1,
-				    &h->region[t]);
+		r = model_shmem_set(x->m, n ? n : 1, f->size_bytes, &h->region[t]);
 		if (r)
 			return cl_error(err, r, "the model has no room for so many files");
 	}

@@ -571,7 +571,9 @@ int model_shmem(struct model *m, task_id task, uint64_t bytes, bool huge, region
 
 int model_shmem_set(struct model *m, uint64_t files, uint64_t bytes_each, region_id *out)
 {
-	int err = owner_region_new(m, REGION_SHMEM_SET, files * pages_of(bytes_each), 0, out);
+	/* Empty files are inodes and directory entries alone, but no region is empty. */
+	uint64_t pages = max_u64(files * pages_of(bytes_each), 1);
+	int err = owner_region_new(m, REGION_SHMEM_SET, pages, 0, out);
 
 	if (!err)
 		owner_region(m, *out)->file_pages = (uint32_t)pages_of(bytes_each);
