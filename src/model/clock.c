@@ -202,14 +202,16 @@ static void clock_step_daemon(struct model *m, actor_id id)
 }
 
 /*
- * Steps of a daemon. Where every CPU of its node is taken it gets half of one, a slice at a time,
- * in which no task takes the pages that it frees out of the CPU's lists.
+ * Steps of a daemon. Where every CPU of its node is taken it gets half of one, a slice at a time. The
+ * task there waits meanwhile: it neither sees a daemon that is awake nor takes the pages that it
+ * frees out of the CPU's lists.
  */
 static void clock_run_daemon(struct model *m, actor_id id)
 {
 	struct clock *c = &m->clock;
 	struct actor *a = &c->actor[id.v];
 	ns_t start = c->now;
+	struct cpu *cpu = &m->cpu[m->ctx.cpu.v];
 
 	clock_step_daemon(m, id);
 	if ((a->kind != ACTOR_KSWAPD && a->kind != ACTOR_KCOMPACTD) ||
@@ -219,10 +221,20 @@ static void clock_run_daemon(struct model *m, actor_id id)
 		clock_sleep(m, id);
 		clock_step_daemon(m, id);
 	}
+	cpu->owed_ns += c->now - start;
 	if (a->time == c->now) {
 		clock_sleep(m, id);
 		clock_wake_at(m, id, c->now + (c->now - start));
 	}
+}
+
+/* The running task stood still while daemons had its CPU. */
+static void clock_pay(struct model *m)
+{
+	struct cpu *cpu = &m->cpu[m->ctx.cpu.v];
+
+	m->clock.now += cpu->owed_ns;
+	cpu->owed_ns = 0;
 }
 
 static void clock_daemon_next(struct clock *c)
@@ -245,6 +257,7 @@ static bool clock_run_task(struct model *m, struct actor *a, const struct cpu *c
 	for (;;) {
 		c->events++;
 		clock_context(m, a);
+		clock_pay(m);
 		if (!task_step(m, (task_id){a->index}))
 			return false;
 		if (a->time != NS_NEVER)
@@ -339,8 +352,10 @@ void clock_point(struct model *m)
 
 	if (c->daemon_next > c->now || !clock_may_nest(c))
 		return;
-	while ((daemon = clock_first_daemon(c, c->now)) >= 0)
+	while ((daemon = clock_first_daemon(c, c->now)) >= 0) {
 		(void)clock_nest(m, (uint16_t)daemon);
+		clock_pay(m);
+	}
 }
 
 void clock_wait(struct model *m, ns_t until, bool (*done)(struct model *m, void *arg), void *arg)

@@ -207,6 +207,7 @@ static void hash_clock(struct hash *s, const struct model *m)
 		mix(s, c->actor[i].time);
 	for (uint32_t i = 0; i < m->nr_cpus; i++) {
 		mix(s, m->cpu[i].busy_until);
+		mix(s, m->cpu[i].owed_ns);
 		for (unsigned k = 0; k < m->cpu[i].lru_add.nr; k++)
 			mix(s, m->cpu[i].lru_add.folio[k]);
 	}

@@ -756,6 +756,7 @@ struct clock {
 struct cpu {
 	node_id node;
 	uint16_t nr_running; /* tasks with an operation that are bound to it */
+	ns_t owed_ns;        /* what daemons took of it while a task had it */
 	ns_t busy_until;
 	struct lru_batch lru_add;
 };
