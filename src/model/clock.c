@@ -202,9 +202,9 @@ static void clock_step_daemon(struct model *m, actor_id id)
 }
 
 /*
- * Steps of a daemon. Where every CPU of its node is taken it gets half of one, a slice at a time. The
- * task there waits meanwhile: it neither sees a daemon that is awake nor takes the pages that it
- * frees out of the CPU's lists.
+ * Steps of a daemon. Where every CPU of its node is taken it gets half of one, a slice at a time.
+ * The task there waits meanwhile: it neither sees a daemon that is awake nor takes the pages that
+ * it frees out of the CPU's lists.
  */
 static void clock_run_daemon(struct model *m, actor_id id)
 {
