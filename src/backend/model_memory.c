@@ -263,26 +263,27 @@ static int fill_chunk(struct model_exec *x, struct held *h, const struct step_fi
  * positions lie, and with that on what a scanner that samples even frames sees of them. In a 7.3
  * guest it was on even ones in each of ten boots, because of what its other programs had taken.
  */
-static int fill_start(struct model_exec *x, struct held *h, const struct step_fill *f,
-		      struct cl_error *err)
+static int fill_others(struct model_exec *x, const struct held *h)
 {
 	struct op op = {.kind = OP_TOUCH, .count = 1, .write = true};
-	int r = fill_chunk(x, h, f, 1, err);
+	int r = 0;
 
-	if (r || owner_page(x->m, owner_region(x->m, h->region[0]), 0) % 2)
-		return r;
 	if (!x->others_task.v) {
 		r = model_task(x->m, 0, &x->others_task);
 		if (!r)
 			r = model_mmap(x->m, x->others_task, OTHERS_PAGES * MODEL_PAGE_BYTES,
 				       ADVISE_NOHUGEPAGE, &x->others);
 	}
-	if (r || x->others_pages == OTHERS_PAGES)
+	if (r)
 		return r;
 	model_task_cpu(x->m, x->others_task, x->m->task[h->task[0].v].cpu.v);
 	op.region = x->others;
-	op.index = x->others_pages++;
-	return model_do(x->m, x->others_task, &op);
+	do {
+		op.index = x->others_pages++;
+		r = model_do(x->m, x->others_task, &op);
+	} while (!r && x->others_pages < OTHERS_PAGES &&
+		 owner_page(x->m, owner_region(x->m, x->others), op.index) % 2);
+	return r;
 }
 
 static int fill_verify(struct model_exec *x, struct held *h, const struct step_fill *f,
@@ -342,10 +343,13 @@ int model_fill(struct model_exec *x, unsigned i, json_t *record, struct model_ef
 	r = fill_region(x, h, f, most);
 	if (r)
 		return cl_error(err, r, "the model has no room for so much memory");
+	if (f->pages == FILL_PAGE_BASE && x->others_pages < OTHERS_PAGES) {
+		r = fill_others(x, h);
+		if (r)
+			return cl_error(err, r, "the model has too few tasks");
+	}
 	model_span_open(x, e);
 	start = model_now(x->m);
-	if (f->pages == FILL_PAGE_BASE)
-		r = fill_start(x, h, f, err);
 	while (!r && (chunk = next_chunk(x, f, most - h->pages, leave))) {
 		fill_migrate(x, h);
 		r = fill_chunk(x, h, f, chunk, err);
