@@ -21,7 +21,18 @@ struct cl_progress {
 	unsigned total;      /* runs planned */
 };
 
+/*
+ * A kernel change compiled into a shared object, for the model; see docs/write-a-policy.md. It
+ * runs inside the calling program. A variant may name it like any other policy, once the
+ * options of a run have it.
+ */
+struct cl_policy_file;
+int cl_policy_file_open(const char *path, struct cl_policy_file **out, struct cl_error *err);
+const char *cl_policy_file_name(const struct cl_policy_file *f);
+void cl_policy_file_close(struct cl_policy_file *f); /* after the run; NULL is fine */
+
 struct cl_run_options {
+	const struct cl_policy_file *policy_file; /* model: one more policy, or NULL */
 	const char *backend;  /* a name of cl_backend_get(); NULL: the default */
 	const char *variants; /* comma-separated names; NULL: all the backend can run */
 	/*

@@ -44,6 +44,12 @@ int cl_scenario_set(struct cl_scenario *s, const char *assignment, struct cl_err
  */
 int cl_scenario_scale(struct cl_scenario *s, unsigned divisor, struct cl_error *err);
 
+/*
+ * Add, for each variant that runs mainline, a twin that differs in the policy alone, called
+ * VARIANT+POLICY; none where some variant asks for this policy already.
+ */
+int cl_scenario_add_policy(struct cl_scenario *s, const char *policy, struct cl_error *err);
+
 const char *cl_scenario_name(const struct cl_scenario *s);   /* file name without .ini */
 const char *cl_scenario_title(const struct cl_scenario *s);  /* [experiment] title */
 const char *cl_scenario_sha256(const struct cl_scenario *s); /* of the file, 64 hex digits */

@@ -12,11 +12,14 @@
 #include <jansson.h>
 #include "scenario/plan.h"
 
+struct policy;
+
 struct backend_run {
 	const struct plan *plan;
 	const struct cl_scenario *scenario; /* for backends that ship it elsewhere */
 	const char *kernel;                 /* guest: image wanted, or NULL */
 	const char *keep_logs;              /* directory for console logs, or NULL */
+	const struct policy *policy;        /* model: one from a file, or NULL */
 	FILE *trace;                        /* gets the compaction tracepoints as text, or NULL */
 	/* Called when a step starts; any thread. May be NULL. */
 	void (*step)(void *arg, const char *step);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/layout.h"
+#include "backend/policy_file.h"
 #include "scenario/option.h"
 #include "util/util.h"
 #include <compactlab/kernel.h>
@@ -33,6 +34,7 @@ struct backend_run layout_run(const struct layout *l, const struct job *j)
 		.scenario = l->scenario,
 		.kernel = j->kernel,
 		.keep_logs = l->options->keep_logs,
+		.policy = policy_file_get(l->options->policy_file),
 		.trace = l->trace,
 	};
 }

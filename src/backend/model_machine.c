@@ -108,7 +108,8 @@ int model_machine_config(const struct backend_run *run, struct model_config *con
 	if (strlen(p->policy) >= sizeof(config->policy))
 		return cl_error(err, -EINVAL, "the policy's name is too long");
 	snprintf(config->policy, sizeof(config->policy), "%s", p->policy);
-	r = policy_check(config->policy, &bad);
+	config->more_policy = run->policy;
+	r = policy_check(config->policy, config->more_policy, &bad);
 	if (r) {
 		cl_error(err, -EOPNOTSUPP,
 			 r == -EEXIST ? "two of the policies in %s change the same thing"

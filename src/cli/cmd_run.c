@@ -25,6 +25,7 @@ enum {
 	OPTION_JOBS,
 	OPTION_JSON,
 	OPTION_ALL,
+	OPTION_POLICY_FILE,
 	OPTION_KEEP_LOGS,
 	OPTION_TRACE,
 	OPTION_SNAPSHOTS,
@@ -52,6 +53,9 @@ static const struct cli_option options[] = {
 			 "to standard output and the tables to standard error",
 			 "@file"},
 	[OPTION_ALL] = {"all", NULL, "show every counter that moved, in every step", NULL},
+	[OPTION_POLICY_FILE] = {"policy-file", "FILE.so",
+				"model: load a policy, and run it beside each variant of mainline",
+				"@file"},
 	[OPTION_KEEP_LOGS] = {"keep-logs", "DIR", "guest: keep the console logs in DIR", "@file"},
 	[OPTION_TRACE] = {"trace", "FILE",
 			  "model, host: write the compaction tracepoints of one run to FILE, in\n"
@@ -72,7 +76,7 @@ struct request {
 	unsigned sets;
 	unsigned scale; /* divisor, 0: none */
 	uint64_t seed[REPEATS_MOST];
-	const char *json;
+	const char *json, *policy_file;
 	bool all, dry_run, quiet;
 };
 
@@ -187,6 +191,9 @@ static int take(void *arg, unsigned option, const char *value)
 	case OPTION_ALL:
 		r->all = true;
 		break;
+	case OPTION_POLICY_FILE:
+		r->policy_file = value;
+		break;
 	case OPTION_KEEP_LOGS:
 		r->run.keep_logs = value;
 		break;
@@ -232,6 +239,22 @@ static int load(const struct request *r, const char *name, struct cl_scenario **
 		return EXIT_HOLDS;
 	cl_scenario_free(*out);
 	return fail_input(e, &err);
+}
+
+static int load_policy(struct request *r, struct cl_scenario *s, struct cl_policy_file **file)
+{
+	struct cl_error err = {0};
+	int e;
+
+	if (!r->policy_file)
+		return EXIT_HOLDS;
+	if (strcmp(r->run.backend ? r->run.backend : cl_backend_default(), "model"))
+		return cli_usage_error(r->command, "--policy-file is for the model");
+	e = cl_policy_file_open(r->policy_file, file, &err);
+	if (!e)
+		e = cl_scenario_add_policy(s, cl_policy_file_name(*file), &err);
+	r->run.policy_file = *file;
+	return e ? cli_fail(e, &err) : EXIT_HOLDS;
 }
 
 /* --- the run --- */
@@ -384,6 +407,7 @@ static int run_scenario(struct request *request, const struct cl_scenario *s)
 static int run(const struct command *c, int argc, char **argv)
 {
 	struct request request = {.command = c};
+	struct cl_policy_file *file = NULL;
 	struct cl_scenario *s;
 	int status, first = cli_parse(c, argc, argv, take, &request, &status);
 
@@ -398,7 +422,10 @@ static int run(const struct command *c, int argc, char **argv)
 	status = load(&request, argv[first], &s);
 	if (status)
 		return status;
-	status = run_scenario(&request, s);
+	status = load_policy(&request, s, &file);
+	if (!status)
+		status = run_scenario(&request, s);
+	cl_policy_file_close(file);
 	cl_scenario_free(s);
 	return status;
 }

@@ -96,9 +96,12 @@ struct cma_config {
 	uint64_t mib; /* multiple of 2; taken from the top of the node's highest zone */
 };
 
+struct policy;
+
 struct model_config {
 	enum profile_id profile;
 	char policy[MAX_POLICY_NAME]; /* "mainline", or names joined by '+' */
+	const struct policy *more_policy; /* one that is not registered, or NULL; outlives the machine */
 	uint64_t seed;
 
 	uint32_t nr_nodes;

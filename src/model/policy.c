@@ -39,8 +39,10 @@ const struct policy policy_mainline = {
 	X(may_drop_nofragment) X(suitable) X(thp_gfp) X(khugepaged_gfp) X(slab_gfp) X(defaults)    \
 	X(parse_defrag) X(parse_enabled)
 
-const struct policy *policy_find(const char *name)
+const struct policy *policy_find(const char *name, const struct policy *more)
 {
+	if (more && strcmp(name, more->name) == 0)
+		return more;
 	if (strcmp(name, policy_mainline.name) == 0)
 		return &policy_mainline;
 	for (const struct policy *const *p = policy_registry; *p; p++) {
@@ -64,7 +66,8 @@ static int policy_overlay(struct policy *t, const struct policy *p)
 	return 0;
 }
 
-static int policy_parse(const char *names, struct policy_state *s, const char **bad)
+static int policy_parse(const char *names, const struct policy *more, struct policy_state *s,
+			const char **bad)
 {
 	s->table = policy_mainline;
 	while (*names) {
@@ -78,7 +81,7 @@ static int policy_parse(const char *names, struct policy_state *s, const char **
 			return -ENOENT;
 		memcpy(name, names, len);
 		name[len] = '\0';
-		p = policy_find(name);
+		p = policy_find(name, more);
 		if (!p)
 			return -ENOENT;
 		if (p != &policy_mainline) {
@@ -97,18 +100,18 @@ static int policy_parse(const char *names, struct policy_state *s, const char **
 	return 0;
 }
 
-int policy_check(const char *names, const char **bad)
+int policy_check(const char *names, const struct policy *more, const char **bad)
 {
 	struct policy_state s = { 0 };
 
-	return policy_parse(names, &s, bad);
+	return policy_parse(names, more, &s, bad);
 }
 
 int policy_defaults(struct model_config *config)
 {
 	struct policy_state s = { 0 };
 	const char *bad;
-	int err = policy_parse(config->policy, &s, &bad);
+	int err = policy_parse(config->policy, config->more_policy, &s, &bad);
 
 	if (!err && s.table.defaults)
 		s.table.defaults(config);
@@ -123,7 +126,7 @@ int policy_compose(struct model *m, const char *names)
 
 	if (!s)
 		return -ENOMEM;
-	err = policy_parse(names, s, &bad);
+	err = policy_parse(names, m->config.more_policy, s, &bad);
 	if (err)
 		return err;
 	s->table.name = m->config.policy;

@@ -77,7 +77,8 @@ extern const struct policy policy_mainline;
 
 /* All policies but mainline, NULL-terminated: src/policy/registry.c. */
 extern const struct policy *const policy_registry[];
-const struct policy *policy_find(const char *name);
+/* Among the registered and `more`, which may be NULL. */
+const struct policy *policy_find(const char *name, const struct policy *more);
 
 /*
  * "mainline" or names joined by '+'. Checks and composes; *state is carved from the machine's arena.
@@ -85,12 +86,27 @@ const struct policy *policy_find(const char *name);
  */
 int policy_compose(struct model *m, const char *names) MUST_USE;
 /* Check without a machine; *bad points at the offending name. */
-int policy_check(const char *names, const char **bad) MUST_USE;
+int policy_check(const char *names, const struct policy *more, const char **bad) MUST_USE;
 /* Applies the `defaults` hooks of config->policy to a configuration. 0, -ENOENT, -EEXIST. */
 int policy_defaults(struct model_config *config) MUST_USE;
 /* A policy's words, shared by nobody else: slot by position in the composition. */
 uint64_t *policy_words(struct model *m, const struct policy *p);
 
 gfp_t khugepaged_mainline_gfp(const struct model *m, bool is_khugepaged);
+
+/* ---- a policy in a file of its own ------------------------------------------------------------- */
+
+/*
+ * What a shared object exports as `compactlab_policy`. It is compiled against these headers, and the
+ * sizes tell whether they were those of the program that loads it.
+ */
+struct policy_export {
+	uint32_t policy_bytes, model_bytes;
+	const struct policy *policy;
+};
+
+#define POLICY_EXPORT(p)                                                                           \
+	const struct policy_export compactlab_policy = { sizeof(struct policy),                    \
+							 sizeof(struct model), &(p) }
 
 #endif

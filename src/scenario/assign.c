@@ -696,6 +696,38 @@ bool assignment_applies(const struct assignment *a, int backend, int variant)
 	       (a->rank != RANK_VARIANT || a->scope == variant);
 }
 
+int assign_twin(struct cl_scenario *s, int of, const char *policy, struct cl_error *err)
+{
+	static const char origin[] = "--policy-file";
+	struct place p = {.s = s, .origin = origin, .err = err};
+	unsigned before = s->assignments;
+	int twin = (int)s->variants, r;
+	char name[2 * SCENARIO_NAME];
+
+	if (s->variants == SCENARIO_VARIANTS)
+		return wrong(&p, "there is no room for more than %d variants", SCENARIO_VARIANTS);
+	snprintf(name, sizeof(name), "%s+%s", s->variant[of].name, policy);
+	r = check_name(&p, "variant", name, true);
+	if (r)
+		return r;
+	s->variant[twin].name = strdup(name);
+	if (!s->variant[twin].name)
+		return no_memory(err);
+	s->variants++;
+	for (unsigned i = 0; i < before && !r; i++) {
+		struct assignment a = s->assignment[i];
+
+		p.origin = a.origin;
+		p.line = a.line;
+		if (a.rank == RANK_VARIANT && a.scope == of && a.option->section != SECTION_VARIANT)
+			r = add(s, &p, a.rank, twin, a.option, a.step, a.key, a.name, a.value);
+	}
+	p.origin = origin;
+	return r ? r
+		 : add(s, &p, RANK_VARIANT, twin, option_find(SECTION_VARIANT, 0, "policy"), -1,
+		       "policy", "", policy);
+}
+
 const struct assignment *assigned(const struct cl_scenario *s, int backend, int variant,
 				  const struct option *o, int step, const char *name)
 {

@@ -383,6 +383,26 @@ int cl_scenario_scale(struct cl_scenario *s, unsigned divisor, struct cl_error *
 	return 0;
 }
 
+int cl_scenario_add_policy(struct cl_scenario *s, const char *policy, struct cl_error *err)
+{
+	const struct option *o = option_find(SECTION_VARIANT, 0, "policy");
+	const char *has[SCENARIO_VARIANTS];
+	unsigned variants = s->variants;
+	int r = 0;
+
+	for (unsigned i = 0; i < variants; i++) {
+		const struct assignment *a = assigned(s, BACKEND_MODEL, (int)i, o, -1, "");
+
+		has[i] = a ? a->value : "mainline";
+		if (!strcmp(has[i], policy))
+			return 0;
+	}
+	for (unsigned i = 0; i < variants && !r; i++)
+		if (!strcmp(has[i], "mainline"))
+			r = assign_twin(s, (int)i, policy, err);
+	return r;
+}
+
 const char *cl_scenario_name(const struct cl_scenario *s)
 {
 	return s->name;

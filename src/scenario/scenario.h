@@ -82,6 +82,8 @@ int assign_sections(struct cl_scenario *s, const struct ini_text *t, struct cl_e
 int assign_keys(struct cl_scenario *s, const struct ini_text *t, struct cl_error *err);
 /* One "SECTION.KEY" of rank RANK_SET. */
 int assign_set(struct cl_scenario *s, const char *key, const char *value, struct cl_error *err);
+/* A variant more, as `of` in all but the policy. */
+int assign_twin(struct cl_scenario *s, int of, const char *policy, struct cl_error *err);
 
 /*
  * The assignment that counts for a backend and variant (-1: for none), or NULL.

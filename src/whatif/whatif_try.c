@@ -227,11 +227,9 @@ static int try_one(const struct whatif_state *s, const struct whatif_plan *p, co
 static int try_policies(const struct whatif_state *s, const struct whatif_plan *p,
 			struct what_if *w, struct cl_error *err)
 {
-	/* Through a pointer the compiler cannot see through, see policy_find(). */
-	const struct policy *const *volatile list = policy_registry;
 	int r = 0;
 
-	for (const struct policy *const *at = list; *at && !r; at++) {
+	for (const struct policy *const *at = policy_registry; *at && !r; at++) {
 		char id[48], what[96];
 
 		snprintf(id, sizeof(id), "policy:%s", (*at)->name);

@@ -21,7 +21,7 @@ static struct zone z;
 
 static const struct policy *get(const char *name)
 {
-	const struct policy *p = policy_find(name);
+	const struct policy *p = policy_find(name, NULL);
 
 	if (!p)
 		fail_msg("there is no policy %s", name);
@@ -43,11 +43,11 @@ static void test_names_are_checked(void **state)
 	const char *bad;
 
 	(void)state;
-	assert_int_equal(policy_check("mainline", &bad), 0);
-	assert_int_equal(policy_check("mainline+", &bad), -ENOENT);
-	assert_int_equal(policy_check("mainline+nosuch", &bad), -ENOENT);
+	assert_int_equal(policy_check("mainline", NULL, &bad), 0);
+	assert_int_equal(policy_check("mainline+", NULL, &bad), -ENOENT);
+	assert_int_equal(policy_check("mainline+nosuch", NULL, &bad), -ENOENT);
 	assert_string_equal(bad, "nosuch");
-	assert_int_equal(policy_check("+mainline", &bad), -ENOENT);
+	assert_int_equal(policy_check("+mainline", NULL, &bad), -ENOENT);
 }
 
 static void test_policies_that_change_different_things_combine(void **state)
@@ -64,16 +64,17 @@ static void test_policies_that_change_different_things_combine(void **state)
 	assert_ptr_equal(machine->policy->suitable, get("migratable-check")->suitable);
 	assert_ptr_equal(machine->policy->thp_gfp, policy_mainline.thp_gfp);
 	machine_end(machine);
-	assert_int_equal(policy_check("defer-async-v2+defer-async-v3", &bad), -EEXIST);
+	assert_int_equal(policy_check("defer-async-v2+defer-async-v3", NULL, &bad), -EEXIST);
 	assert_string_equal(bad, "defer-async-v3");
-	assert_int_equal(policy_check("thp-defrag-2016+thp-defrag-2016-patch", &bad), -EEXIST);
+	assert_int_equal(policy_check("thp-defrag-2016+thp-defrag-2016-patch", NULL, &bad),
+			 -EEXIST);
 }
 
 static void test_each_policy_has_a_name_of_its_own_and_says_what_it_is(void **state)
 {
 	(void)state;
 	for (const struct policy *const *p = policy_registry; *p; p++) {
-		assert_ptr_equal(policy_find((*p)->name), *p);
+		assert_ptr_equal(policy_find((*p)->name, NULL), *p);
 		assert_true(strlen((*p)->summary) > 10 && strlen((*p)->summary) < 80);
 		assert_non_null((*p)->thread);
 	}
