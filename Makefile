@@ -9,7 +9,7 @@ all: $(BUILD)/build.ninja
 
 $(BUILD)/build.ninja:
 	@scripts/deps build
-	@meson setup $(BUILD) --prefix=$(prefix) -Dtests=false > $(BUILD).log 2>&1 || \
+	@meson setup $(BUILD) --prefix=$(prefix) -Dtests=false -Doptimization=3 > $(BUILD).log 2>&1 || \
 		{ cat $(BUILD).log; rm -f $(BUILD).log; exit 1; }
 	@rm -f $(BUILD).log
 

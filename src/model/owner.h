@@ -23,13 +23,41 @@ int owner_region_new(struct model *m, enum region_kind kind, uint64_t nr_slots, 
 		     region_id *id) MUST_USE;
 /* The region must hold no page. Its slots read zero again and can be reused. */
 void owner_region_free(struct model *m, region_id id);
-struct region *owner_region(struct model *m, region_id id);
+static inline struct region *owner_region(struct model *m, region_id id)
+{
+	check(id.v != 0 && id.v < m->own.nr_regions && m->own.region[id.v].kind != REGION_FREE);
+	return &m->own.region[id.v];
+}
+
 region_id owner_region_of_slot(const struct model *m, slot_t slot);
 
 /* ---- slots -------------------------------------------------------------------------------- */
 
+/* What a slot says about the page it holds: nothing for a swap mark. */
+static inline pfn_t slot_page(uint32_t value)
+{
+	return value & SLOT_SWAP ? PFN_NONE : value & SLOT_PFN_MASK;
+}
+
 /* Base page `index` of a region: its pfn (also inside a SLOT_HUGE group), or PFN_NONE. */
-pfn_t owner_page(const struct model *m, const struct region *r, uint64_t index);
+static inline pfn_t owner_page(const struct model *m, const struct region *r, uint64_t index)
+{
+	uint32_t slot = r->first_slot + (uint32_t)index;
+	uint32_t value = m->own.pfn[slot];
+	uint32_t group;
+
+	check(index < r->nr_slots);
+	if (value)
+		return slot_page(value);
+	group = slot & ~(SLOT_GROUP - 1);
+	if (group == slot || group < r->first_slot)
+		return PFN_NONE;
+	value = m->own.pfn[group];
+	if ((value & (SLOT_HUGE | SLOT_SWAP)) != SLOT_HUGE)
+		return PFN_NONE;
+	return (value & SLOT_PFN_MASK) + (slot - group);
+}
+
 /* True when none of the 512 slots of the group holds anything (an empty PMD). */
 bool owner_group_is_empty(const struct model *m, uint32_t first_slot);
 /* True when the 2^order slots from `first_slot` are empty (the PTE range of an mTHP). */
