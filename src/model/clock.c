@@ -15,7 +15,7 @@
 #include "model/thp.h"
 
 #define TICK_NS     1000000000ull
-#define SLICE_NS    4000000ull /* the scheduler's, of a timer of 250 Hz */
+#define SLICE_NS    4000000ull /* ends with a tick of a timer of 250 Hz */
 #define NOT_IN_HEAP UINT32_MAX
 
 int clock_init(struct model *m)
@@ -217,7 +217,7 @@ static void clock_run_daemon(struct model *m, actor_id id)
 	if ((a->kind != ACTOR_KSWAPD && a->kind != ACTOR_KCOMPACTD) ||
 	    !(c->crowded >> a->index & 1))
 		return;
-	while (a->time == c->now && c->now - start < SLICE_NS) {
+	while (a->time == c->now && c->now / SLICE_NS == start / SLICE_NS) {
 		clock_sleep(m, id);
 		clock_step_daemon(m, id);
 	}
