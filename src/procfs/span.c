@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 static void drop(struct span *s, size_t n)
 {
 	s->at += n;
@@ -36,42 +31,25 @@ bool span_line(struct span *rest, struct span *line)
 	return true;
 }
 
-void span_blanks(struct span *s)
-{
-	while (s->length && is_blank(*s->at))
-		drop(s, 1);
-}
-
 void span_trim(struct span *s)
 {
 	span_blanks(s);
-	while (s->length && is_blank(s->at[s->length - 1]))
+	while (s->length && span_is_blank(s->at[s->length - 1]))
 		s->length--;
 }
 
 bool span_word(struct span *rest, struct span *word)
 {
-	struct span s = *rest;
-	size_t n = 0;
+	const char *at = rest->at, *end = at + rest->length, *start;
 
-	span_blanks(&s);
-	while (n < s.length && !is_blank(s.at[n]))
-		n++;
-	if (!n)
+	while (at < end && span_is_blank(*at))
+		at++;
+	for (start = at; at < end && !span_is_blank(*at);)
+		at++;
+	if (at == start)
 		return false;
-	*word = span_of(s.at, n);
-	drop(&s, n);
-	*rest = s;
-	return true;
-}
-
-bool span_skip(struct span *s, const char *literal)
-{
-	size_t n = strlen(literal);
-
-	if (!span_starts(*s, literal))
-		return false;
-	drop(s, n);
+	*word = span_of(start, (size_t)(at - start));
+	*rest = span_of(at, (size_t)(end - at));
 	return true;
 }
 
@@ -178,20 +156,6 @@ bool span_fixed(struct span *s, uint64_t scale, uint64_t *value)
 	*value = v;
 	*s = t;
 	return true;
-}
-
-bool span_is(struct span s, const char *text)
-{
-	size_t n = strlen(text);
-
-	return s.length == n && !memcmp(s.at, text, n);
-}
-
-bool span_starts(struct span s, const char *text)
-{
-	size_t n = strlen(text);
-
-	return s.length >= n && !memcmp(s.at, text, n);
 }
 
 const char *span_find(struct span s, const char *needle)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct span {
 	const char *at;
@@ -25,11 +26,49 @@ struct span span_text(const char *text); /* of a null-terminated string */
 bool span_line(struct span *rest, struct span *line);
 /* The next run of characters that are not blank. False when only blanks are left. */
 bool span_word(struct span *rest, struct span *word);
+static inline bool span_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
 /* Blanks (space, tab) off the front, or off both ends. */
-void span_blanks(struct span *s);
+static inline void span_blanks(struct span *s)
+{
+	while (s->length && span_is_blank(*s->at)) {
+		s->at++;
+		s->length--;
+	}
+}
+
 void span_trim(struct span *s);
+
+/* Here, so that the length of a literal is a constant: lines are compared with many. */
+static inline bool span_is(struct span s, const char *text)
+{
+	size_t n = strlen(text);
+
+	return s.length == n && !memcmp(s.at, text, n);
+}
+
+static inline bool span_starts(struct span s, const char *text)
+{
+	size_t n = strlen(text);
+
+	return s.length >= n && !memcmp(s.at, text, n);
+}
+
 /* Take exactly this text off the front. */
-bool span_skip(struct span *s, const char *literal);
+static inline bool span_skip(struct span *s, const char *literal)
+{
+	size_t n = strlen(literal);
+
+	if (!span_starts(*s, literal))
+		return false;
+	s->at += n;
+	s->length -= n;
+	return true;
+}
+
 /* Everything before the first `c`, which is taken too. */
 bool span_until(struct span *s, char c, struct span *before);
 
@@ -41,8 +80,6 @@ bool span_hex(struct span *s, uint64_t *value); /* with or without 0x */
 /* Decimal fraction such as "12.03": *value in the unit 1/scale, further digits dropped. */
 bool span_fixed(struct span *s, uint64_t scale, uint64_t *value);
 
-bool span_is(struct span s, const char *text);
-bool span_starts(struct span s, const char *text);
 /* Where `needle` begins in s, or NULL. */
 const char *span_find(struct span s, const char *needle);
 /* What follows the first `needle`, or false. */
