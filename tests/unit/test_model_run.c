@@ -395,9 +395,67 @@ static void test_writers_that_think_are_slower(void **state)
 	json_decref(record);
 }
 
+/* Of the same memory: the costs are stretched, not the work. */
+static void test_slowdown_stretches_time_alone(void **state)
+{
+	json_t *fast = must_run("[step a]\nkind = fill\nnode = 0\nsize = 4M\n", 1, NULL);
+	json_t *slow =
+		must_run("slowdown = 30\n[step a]\nkind = fill\nnode = 0\nsize = 4M\n", 1, NULL);
+
+	(void)state;
+	assert_true(value(slow, "a.time_ns") == 30 * value(fast, "a.time_ns"));
+	assert_true(value(slow, "a.pgfault") == value(fast, "a.pgfault"));
+	json_decref(fast);
+	json_decref(slow);
+}
+
+static void test_the_model_has_the_classic_lru_only(void **state)
+{
+	struct cl_error err;
+	int r;
+	json_t *record =
+		must_run("lru_gen.enabled = 0\n[step a]\nkind = sleep\ntime = 1ms\n", 1, NULL);
+
+	(void)state;
+	json_decref(record);
+	assert_null(run("lru_gen.enabled = 7\n[step a]\nkind = sleep\ntime = 1ms\n", 1, NULL, &r,
+			&err));
+	assert_int_equal(r, -EOPNOTSUPP);
+}
+
+static void test_empty_files_take_no_page_cache(void **state)
+{
+	json_t *record = must_run("[step a]\nkind = files\ncount = 1000\n", 1, NULL);
+
+	(void)state;
+	assert_int_equal(value(record, "a.files"), 1000);
+	assert_int_equal(value(record, "a.nr_shmem"), 0);
+	json_decref(record);
+}
+
+/* So that the free scanner, which samples even frames, sees what a punch of odd positions frees. */
+static void test_odd_positions_of_a_fill_lie_on_even_frames(void **state)
+{
+	json_t *record = must_run("[step a]\nkind = fill\nnode = 0\nsize = 32M\n"
+				  "[step b]\nkind = punch\nof = a\nselect = position\nmodulo = 2\n"
+				  "residue = 1\n"
+				  "[step c]\nkind = punch\nof = a\nselect = pfn\nmodulo = 2\n"
+				  "residue = 0\naction = keep\n",
+				  1, NULL);
+
+	(void)state;
+	/* Hardly any page is left on an even frame. */
+	assert_true(value(record, "c.kept_pages") < value(record, "c.freed_pages") / 20);
+	json_decref(record);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_slowdown_stretches_time_alone),
+		cmocka_unit_test(test_the_model_has_the_classic_lru_only),
+		cmocka_unit_test(test_empty_files_take_no_page_cache),
+		cmocka_unit_test(test_odd_positions_of_a_fill_lie_on_even_frames),
 		cmocka_unit_test(test_a_record_has_every_field),
 		cmocka_unit_test(test_the_kernel_chooses_the_profile),
 		cmocka_unit_test(test_equal_seeds_give_equal_records),
