@@ -314,7 +314,7 @@ static uint64_t one_world(enum profile_id profile, uint64_t seed, bool swap)
 {
 	struct model_config c = quiet_config(profile, 16 * PAGEBLOCK_PAGES);
 	struct world w = {0};
-	uint64_t ops = from_env("MODEL_RANDOM_OPS", 400), hash;
+	uint64_t ops = from_env("MODEL_RANDOM_OPS", 300), hash;
 	unsigned policies = 0;
 	char why[256];
 
