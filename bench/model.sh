@@ -4,7 +4,8 @@
 #
 # Targets: scanners at most 10 ns a page; 20 M order-0 allocations and frees a second; pinned-node at 24 +
 # 8 GiB in at most 1 s a variant; at most 10 bytes of metadata a page; an empty machine of 1 TiB in 0.1 s, a
-# full one in 2.6 GiB (FULL=1 shows that: it needs the memory and about a minute).
+# full one in 2.6 GiB (FULL=1 shows that in about a minute; with every second page punched out, each of the
+# others pinned and each hole on a free list, it needs 3 GiB).
 set -euo pipefail
 build=${1:-build}
 ninja -C "$build" bench/bench-model-scan bench/bench-model-alloc bench/bench-model-fault >/dev/null
