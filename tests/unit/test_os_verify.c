@@ -153,22 +153,29 @@ static void a_kept_page_that_is_gone_is_an_error(void **state)
 	bench_free(b);
 }
 
-/* Parts of huge pages are unmapped, but their memory does not become free. */
+/* Parts of huge pages are unmapped, but their memory does not become free. Others may free as much
+ * meanwhile, so a busy machine gets some tries. */
 static void a_fragmenter_that_did_not_fragment_is_an_error(void **state)
 {
-	struct bench *b = bench_new("[step hog]\nkind = fill\nmemory = anon\npages = huge\n"
-				    "size = 64M\n" HOLES "modulo = 2\nresidue = 1\n");
+	int error = 0;
 
 	(void)state;
-	prepare_and_act(b, &fill_job, 0);
-	if (verify(b, &fill_job, 0)) {
+	for (int try = 0; try < 5 && !error; try++) {
+		struct bench *b = bench_new("[step hog]\nkind = fill\nmemory = anon\npages = huge\n"
+					    "size = 64M\n" HOLES "modulo = 2\nresidue = 1\n");
+
+		prepare_and_act(b, &fill_job, 0);
+		if (verify(b, &fill_job, 0)) {
+			bench_free(b);
+			skip(); /* no huge pages to be had here now */
+		}
+		prepare_and_act(b, &punch_job, 1);
+		error = verify(b, &punch_job, 1);
+		if (error)
+			assert_non_null(strstr(b->reply.error.what, "8192 pages were freed but"));
 		bench_free(b);
-		skip(); /* no huge pages to be had here now */
 	}
-	prepare_and_act(b, &punch_job, 1);
-	assert_int_equal(verify(b, &punch_job, 1), -EIO);
-	assert_non_null(strstr(b->reply.error.what, "8192 pages were freed but"));
-	bench_free(b);
+	assert_int_equal(error, -EIO);
 }
 
 static void pinned_pages_cannot_be_punched(void **state)
