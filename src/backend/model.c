@@ -22,7 +22,7 @@ static int model_probe(const struct backend_run *run, struct cl_error *err)
 {
 	const struct plan *p = run->plan;
 	struct model_config config;
-	int r = model_machine_config(run, &config, err);
+	int r = model_machine_config(run, &config, NULL, err);
 
 	for (unsigned i = 0; i < p->steps && !r; i++) {
 		const struct step *s = &p->step[i];
@@ -95,7 +95,8 @@ static json_t *make_record(struct model_exec *x)
 
 	if (x->snapshot)
 		json_object_set(evidence, "snapshot", x->snapshot);
-
+	if (x->costs)
+		json_object_set(evidence, "costs", x->costs);
 	snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)model_state_hash(x->m));
 	snprintf(release, sizeof(release), "model (%s)", x->m->profile->name);
 	return json_pack("{s:{s:s, s:s}, s:s, s:I, s:b, s:s, s:o, s:O, s:O}", "kernel", "release",
@@ -108,7 +109,7 @@ static int model_run_plan(const struct backend_run *run, json_t **record, struct
 {
 	struct model_exec x = {.run = run, .plan = run->plan};
 	struct model_config config;
-	int r = model_machine_config(run, &config, err);
+	int r = model_machine_config(run, &config, &x.costs, err);
 
 	*record = NULL;
 	if (!r)
@@ -128,6 +129,7 @@ static int model_run_plan(const struct backend_run *run, json_t **record, struct
 	json_decref(x.steps);
 	json_decref(x.notes);
 	json_decref(x.snapshot);
+	json_decref(x.costs);
 	free(x.held);
 	free(x.pin);
 	free(x.pinned);

@@ -50,6 +50,7 @@ struct model_exec {
 	struct account account;
 	unsigned first;   /* step to begin with: those before are in the snapshot */
 	json_t *snapshot; /* for the record's evidence; NULL: booted */
+	json_t *costs;    /* same; NULL: the built-in ones */
 	json_t *steps, *notes;
 };
 
@@ -69,8 +70,14 @@ struct model_effect {
 
 /* ---- model_machine.c -------------------------------------------------------------------- */
 
-/* The machine of a plan; also checks the policy. -EINVAL, -EOPNOTSUPP. */
-int model_machine_config(const struct backend_run *run, struct model_config *config,
+/* As given; a relative one that is not there, beside the scenario. Caller frees; NULL: no memory.
+ */
+char *model_find_file(const struct plan *p, const char *name);
+/*
+ * The machine of a plan; also checks the policy. Where the plan names a file of costs, *costs (may
+ * be NULL) is set to what the record says of it. -EINVAL, -EOPNOTSUPP.
+ */
+int model_machine_config(const struct backend_run *run, struct model_config *config, json_t **costs,
 			 struct cl_error *err);
 /*
  * What has been running on the machine before the first step: kernel memory and slabs in places

@@ -3,7 +3,10 @@
 #include "backend/model.h"
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "backend/costs.h"
 #include "model/policy.h"
 #include "model/rng.h"
 #include "model/slab.h"
@@ -94,7 +97,49 @@ static unsigned count_tasks(const struct plan *p)
 	return tasks;
 }
 
-int model_machine_config(const struct backend_run *run, struct model_config *config,
+char *model_find_file(const struct plan *p, const char *name)
+{
+	const char *slash = strrchr(p->file, '/');
+
+	if (*name == '/' || !slash || access(name, F_OK) == 0)
+		return strdup(name);
+	return format("%.*s/%s", (int)(slash - p->file), p->file, name);
+}
+
+/* The costs of the plan's file over the default ones, if it names one. */
+static int read_costs(const struct plan *p, struct cost_table *costs, json_t **used,
+		      struct cl_error *err)
+{
+	char hash[COSTS_HASH_SIZE], *path;
+	int r;
+
+	if (!p->machine.costs)
+		return 0;
+	path = model_find_file(p, p->machine.costs);
+	r = path ? costs_load(path, costs, hash, err) : cl_error(err, -ENOMEM, "out of memory");
+	if (!r && used)
+		*used = json_pack("{s:s, s:s}", "file", path, "sha256", hash);
+	free(path);
+	return r;
+}
+
+static int slow_down(const struct machine *machine, struct cost_table *costs, struct cl_error *err)
+{
+	for (unsigned i = 0; i < NR_COSTS; i++) {
+		uint64_t ns = (uint64_t)costs->ns[i] * machine->slowdown;
+
+		if (cost_set(costs, cost_rows[i].name, ns)) {
+			cl_error(err, -EINVAL,
+				 "the cost %s, %u times slowed down, is above a second",
+				 cost_rows[i].name, machine->slowdown);
+			return cl_error_hint(err, -EINVAL,
+					     "costs measured on a slow machine need no slowdown");
+		}
+	}
+	return 0;
+}
+
+int model_machine_config(const struct backend_run *run, struct model_config *config, json_t **costs,
 			 struct cl_error *err)
 {
 	const struct plan *p = run->plan;
@@ -124,8 +169,11 @@ int model_machine_config(const struct backend_run *run, struct model_config *con
 		return cl_error(err, -EOPNOTSUPP, "the model has room for %d CMA areas, not %u",
 				MAX_CMA_AREAS, p->machine.cmas);
 	make_nodes(&p->machine, config);
-	for (unsigned i = 0; i < NR_COSTS; i++)
-		config->cost.ns[i] *= p->machine.slowdown;
+	r = read_costs(p, &config->cost, costs, err);
+	if (!r)
+		r = slow_down(&p->machine, &config->cost, err);
+	if (r)
+		return r;
 	config->seed = p->seed;
 	config->max_tasks = count_tasks(p);
 	config->max_multi_pins = MOST_MULTI_PINS;

@@ -5,19 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "snapshot/snapshot_model.h"
 #include "util/util.h"
-
-/* As given; a relative one that is not there, beside the scenario. */
-static char *find_file(const struct plan *p)
-{
-	const char *name = p->machine.snapshot, *slash = strrchr(p->file, '/');
-
-	if (*name == '/' || !slash || access(name, F_OK) == 0)
-		return strdup(name);
-	return format("%.*s/%s", (int)(slash - p->file), p->file, name);
-}
 
 /*
  * The step that the snapshot was taken right before, when it is of this scenario; else all steps
@@ -104,7 +93,7 @@ int model_snapshot_begin(struct model_exec *x, struct model_config *config, stru
 {
 	struct snapshot_machine machine = {0};
 	struct snapshot *s = NULL;
-	char *path = find_file(x->plan);
+	char *path = model_find_file(x->plan, x->plan->machine.snapshot);
 	int r = path ? snapshot_load(path, &s, err) : cl_error(err, -ENOMEM, "out of memory");
 
 	if (!r && !x->run->kernel && !x->plan->machine.kernel)

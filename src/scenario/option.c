@@ -77,6 +77,10 @@ const struct option option_table[] = {
 	 .max = 1440 * MINUTE_NS, .fallback = "10min",
 	 .help = "Guest: a run that takes longer, booting included, is stopped and counts as "
 		 "failed."},
+	{MACHINE("costs", costs), .type = OPT_NAME,
+	 .help = "Model: what work costs is in this file, as compactlab-calibrate(1) measures and "
+		 "writes it. A relative name is looked for in the working directory, then beside the "
+		 "scenario. Costs move the clock; without it the built-in ones are used."},
 	{MACHINE("slowdown", slowdown), .type = OPT_UINT, .min = 1, .max = 1000, .fallback = "1",
 	 .unit = "times",
 	 .help = "Model: everything takes so many times as long. An emulated guest is some 30 times "

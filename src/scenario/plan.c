@@ -280,6 +280,7 @@ void plan_free(struct plan *p)
 	free(p->machine.kernel);
 	free(p->machine.boot);
 	free(p->machine.snapshot);
+	free(p->machine.costs);
 	free(p->scenario);
 	free(p->file);
 	free(p->backend);

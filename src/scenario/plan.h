@@ -62,6 +62,7 @@ struct machine {
 	char *snapshot;           /* model: file with the machine to start from, or NULL */
 	uint64_t disk_bytes;      /* guest: size of the scratch disk, 0 for none */
 	uint64_t timeout_ns;      /* guest: for the whole run */
+	char *costs;              /* model: file with costs, or NULL for the built-in ones */
 	unsigned slowdown;        /* model: factor of all costs */
 	struct settings settings; /* applied before the first step */
 };

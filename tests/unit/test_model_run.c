@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include "backend/backend.h"
 #include "procfs/procfs.h"
@@ -106,6 +107,56 @@ static void test_a_record_has_every_field(void **state)
 	assert_int_equal(value(record, "a.nr_anon_pages"), 5120);
 	assert_int_equal(value(record, "a.bytes"), 20 << 20);
 	json_decref(record);
+}
+
+/* Everything but times: counters, free lists, pages. */
+static void without_times(json_t *record)
+{
+	json_t *steps = json_object_get(record, "steps"), *step;
+	size_t i;
+
+	json_object_del(record, "wall_ns");
+	json_object_del(record, "state_hash"); /* the clock is a part of the state */
+	json_object_del(json_object_get(record, "evidence"), "costs");
+	json_array_foreach(steps, i, step) {
+		json_object_del(step, "time_ns");
+		json_object_del(step, "compaction_ns");
+		json_object_del(step, "compaction_daemon_ns");
+	}
+}
+
+static void test_a_changed_cost_changes_times_and_no_counter(void **state)
+{
+	static const char steps[] = "[step hog]\nkind = fill\nnode = 0\nleave = 20M\n"
+				    "[step holes]\nkind = punch\nof = hog\nselect = random\n"
+				    "share = 40%\n"
+				    "[step f]\nkind = fault\nsize = 32M\nadvice = hugepage\n";
+	char path[] = "/tmp/test-costs-XXXXXX", text[8192];
+	int fd = mkstemp(path);
+	json_t *plain, *slow, *costs;
+
+	(void)state;
+	assert_true(fd >= 0);
+	dprintf(fd, "compactlab-costs 1\nmigrate_folio = 1900\n");
+	close(fd);
+	snprintf(text, sizeof(text), "vm.compaction_proactiveness = 0\n%s", steps);
+	plain = must_run(text, 3, NULL);
+	assert_null(json_object_get(json_object_get(plain, "evidence"), "costs"));
+	snprintf(text, sizeof(text), "vm.compaction_proactiveness = 0\ncosts = %s\n%s", path,
+		 steps);
+	slow = must_run(text, 3, NULL);
+	unlink(path);
+	costs = json_object_get(json_object_get(slow, "evidence"), "costs");
+	assert_string_equal(json_string_value(json_object_get(costs, "file")), path);
+	assert_int_equal(strlen(json_string_value(json_object_get(costs, "sha256"))), 64);
+	assert_true(value(plain, "f.pgmigrate_success") > 0);
+	assert_int_equal(value(slow, "f.time_ns") - value(plain, "f.time_ns"),
+			 1000 * value(plain, "f.pgmigrate_success"));
+	without_times(plain);
+	without_times(slow);
+	assert_true(json_equal(plain, slow));
+	json_decref(plain);
+	json_decref(slow);
 }
 
 static void test_the_kernel_chooses_the_profile(void **state)
@@ -466,6 +517,7 @@ int main(void)
 		cmocka_unit_test(test_empty_files_take_no_page_cache),
 		cmocka_unit_test(test_odd_positions_of_a_fill_lie_on_frames_of_one_parity),
 		cmocka_unit_test(test_a_record_has_every_field),
+		cmocka_unit_test(test_a_changed_cost_changes_times_and_no_counter),
 		cmocka_unit_test(test_the_kernel_chooses_the_profile),
 		cmocka_unit_test(test_equal_seeds_give_equal_records),
 		cmocka_unit_test(test_the_trace_is_read_back_and_agrees_with_the_record),
