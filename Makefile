@@ -29,6 +29,9 @@ experiments: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && 
 
 fidelity: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && scripts/fidelity $(BUILD) && scripts/fidelity-from-snapshot $(BUILD)
 
+differential: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && \
+	scripts/differential $(BUILD) --seed $(or $(SEED),1) --count $(or $(COUNT),10)
+
 fuzz: ; @scripts/deps build test && scripts/fuzz
 
 install: $(BUILD)/build.ninja
@@ -40,4 +43,5 @@ format: ; @clang-format -i $$(git ls-files '*.c' '*.h')
 
 clean: ; rm -rf build build-check-* build-fuzz build-bench
 
-.PHONY: all demo check kernel-check kernel-policies bench experiments fidelity fuzz install format clean
+.PHONY: all demo check kernel-check kernel-policies bench experiments fidelity differential fuzz install \
+	format clean
