@@ -168,6 +168,6 @@ void costs_print_row(FILE *to, enum cost_id id, uint64_t ns, const char *remark)
 {
 	const struct cost_row *row = &cost_rows[id];
 
-	fprintf(to, "%-16s = %-8" PRIu64 " # ns a %s%s%s\n", row->name, ns, row->unit,
+	fprintf(to, "%-16s = %-8" PRIu64 " # ns, %s%s%s\n", row->name, ns, row->unit,
 		remark ? "; " : "", remark ? remark : "");
 }

@@ -41,8 +41,8 @@ struct command {
 };
 
 extern const struct command command_run, command_compare, command_list, command_kernel,
-	command_populate, command_explain, command_collect, command_snapshot, command_help,
-	command_complete;
+	command_populate, command_explain, command_collect, command_snapshot, command_calibrate,
+	command_help, command_complete;
 const struct command *command_get(unsigned i); /* NULL behind the last one */
 const struct command *command_find(const char *name);
 int command_unknown(const char *name); /* says so, with a suggestion; EXIT_INPUT */

@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 static const struct command *const all[] = {
-	&command_run,     &command_compare, &command_list,     &command_kernel, &command_populate,
-	&command_explain, &command_collect, &command_snapshot, &command_help,   &command_complete,
+	&command_run,       &command_compare, &command_list,     &command_kernel,
+	&command_populate,  &command_explain, &command_collect,  &command_snapshot,
+	&command_calibrate, &command_help,    &command_complete,
 };
 
 const struct command *command_get(unsigned i)

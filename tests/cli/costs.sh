@@ -22,3 +22,12 @@ mkdir elsewhere
 cp run.ini mine elsewhere
 rm mine
 t run elsewhere/run.ini
+# Measuring them: what is wrong with a command line.
+t calibrate guest
+t calibrate --on gest
+t calibrate --kernel 7.3,6.12
+t calibrate --repeat 0
+t calibrate --output /nowhere/costs --on model --repeat 1 --quiet
+"$PROGRAM" calibrate --on model --repeat 1 --quiet --output measured
+t run run.ini --set machine.costs=measured --set populate.size=4M --quiet
+"$PROGRAM" calibrate --on model --repeat 1 --json | grep -o '"backend":"model"\|"zero_page":{"ns":[0-9]*'
