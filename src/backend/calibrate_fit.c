@@ -9,7 +9,7 @@
 #define COST_MOST   1000000000
 #define UNKNOWN     INT64_MIN
 #define PASS_MOST   ((int64_t)1 << 40) /* so that products of three fit in 127 bits */
-#define NEEDED      256                /* units of work below which a time tells little */
+#define NEEDED      16                 /* units of work below which a time tells little */
 #define SLAB_A_FILE 2                  /* an inode and a directory entry */
 
 static const char *const how[NR_COSTS] = {
@@ -76,14 +76,13 @@ static int64_t allocation(void)
 static void read_memory(struct reading *r)
 {
 	int64_t huge = measure(r, "huge.huge"), base = measure(r, "base.base");
+	int64_t per_huge = rate(measure(r, "huge.time_ns"), huge);
 	int64_t *ns = r->ns;
-	int64_t per_huge = huge > 0 && huge <= INT64_MAX / HUGE_PAGES ? huge * HUGE_PAGES : UNKNOWN;
 
 	/* Of 2 MiB, the fault and the allocation are a small part. */
+	per_huge = less(per_huge, cost_rows[COST_FAULT_HUGE].default_ns + allocation());
 	ns[COST_ZERO_PAGE] =
-		rate(less(measure(r, "huge.time_ns"),
-			  huge * (cost_rows[COST_FAULT_HUGE].default_ns + allocation())),
-		     per_huge);
+		per_huge == UNKNOWN ? UNKNOWN : (per_huge + HUGE_PAGES / 2) / HUGE_PAGES;
 	ns[COST_FAULT] = less(rate(measure(r, "base.time_ns"), base),
 			      known(r, COST_ZERO_PAGE) + allocation());
 	ns[COST_UNMAP_PAGE] = rate(measure(r, "base-release.time_ns"), base);

@@ -20,7 +20,8 @@
  *                      "accelerator": "kvm"|"tcg"|null, "thp": {"enabled": s, "defrag": s}};
  *                     of a run from a snapshot also "snapshot": {"file", "kernel", "taken", "step",
  *                     "inside": b, "guessed": {"block_types": n, "pins": n, "percpu": n},
- *                     "changed": n, "unknown_settings": n}
+ *                     "changed": n, "unknown_settings": n}; of one whose costs are from a file
+ *                     also "costs": {"file", "sha256"}
  *   settings_restored {path: value, ...} of the settings that the run had changed and that were
  *                     put back at its end, {} when none was; absent where nothing is to be
  *                     put back (model). One that cannot be put back is an error of the run.
