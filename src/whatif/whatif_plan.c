@@ -233,8 +233,10 @@ static bool place_piece(struct builder *b, unsigned type, unsigned order)
 	bool found = false;
 
 	for (unsigned try = 0; n && try < TRIES && !found; try++) {
-		at = (uint64_t)b->order[b->first[type] + random_below(&b->seed, n)] * BLOCK +
-		     (random_below(&b->seed, BLOCK >> order) << order);
+		/* One draw after the other: within an expression the compiler chooses the order. */
+		uint64_t block = b->order[b->first[type] + random_below(&b->seed, n)];
+
+		at = block * BLOCK + (random_below(&b->seed, BLOCK >> order) << order);
 		found = fits(b, at, order);
 	}
 	if (!found && !search(b, type, order, &at))
