@@ -115,8 +115,9 @@ static int fault_in(const struct pop_job *job, uint64_t addr, uint64_t length)
 /*
  * A block whose first page is there cannot become a huge page any more: so the advice
  * changes for a moment only, which is what workers side by side need, because it excludes
- * all their page faults. For the rest of the block the kernel tries smaller folios, where
- * these are enabled.
+ * all their page faults. It also waits for populating calls under way, so these are short:
+ * with one call for the whole chunk the workers would take turns. For the rest of the block
+ * the kernel tries smaller folios, where these are enabled.
  */
 static int fault_in_rest(const struct pop_job *job, uint64_t addr, uint64_t length)
 {
@@ -126,7 +127,9 @@ static int fault_in_rest(const struct pop_job *job, uint64_t addr, uint64_t leng
 	for (uint64_t off = 0; !r && off < length; off += job->probe->block_bytes)
 		r = fault_in(job, addr + off, job->probe->page_bytes);
 	pop_sys_huge(at, length, true);
-	return r ? r : fault_in(job, addr, length);
+	for (uint64_t off = 0; !r && off < length; off += job->probe->block_bytes)
+		r = fault_in(job, addr + off, job->probe->block_bytes);
+	return r;
 }
 
 /* *split becomes false when the mapping could not be split (vm.max_map_count). */
