@@ -121,6 +121,22 @@ static int unpin_when_due(void *arg, const struct cl_populate_progress *p)
 	return 0;
 }
 
+/* Of the last run: what was huge before and after the pins went away. */
+static void print_recovery(const struct bench *b, FILE *to)
+{
+	uint64_t huge_at_unpin = b->unpinned_at - b->base_at_unpin;
+
+	if (!b->unpinned_at)
+		return;
+	fprintf(to,
+		"last run: unpinned when %" PRIu64 " MiB were filled, %" PRIu64
+		" of them huge; huge pages again before %" PRIu64 "; of the rest %" PRIu64
+		" MiB became huge, %" PRIu64 " did not\n",
+		b->unpinned_at >> 20, huge_at_unpin >> 20, b->huge_again_at >> 20,
+		(b->receipt.huge_bytes - huge_at_unpin) >> 20,
+		(b->receipt.base_bytes - b->base_at_unpin) >> 20);
+}
+
 static int ours(struct bench *b, char *at, unsigned threads)
 {
 	struct cl_populate_options o = CL_POPULATE_OPTIONS_INIT;
@@ -279,6 +295,8 @@ static void run(struct bench *b, enum method m, struct sample *s)
 	if (b->verbose)
 		fprintf(stderr, "%-18s %8.4f s %8" PRIu64 " MiB huge %6" PRId64 " stalls\n",
 			names[m], (double)s->ns / 1e9, s->huge >> 20, s->stall);
+	if (b->verbose && (m == OURS || m == THREADS))
+		print_recovery(b, stderr);
 }
 
 /* ---- the table ------------------------------------------------------------------ */
@@ -373,14 +391,7 @@ static void print_table(struct bench *b)
 		char json[16384];
 
 		cl_populate_receipt_json(&b->receipt, json, sizeof(json));
-		if (b->unpinned_at)
-			printf("last run: unpinned when %" PRIu64 " MiB were filled, %" PRIu64
-			       " of them huge; huge pages again before %" PRIu64
-			       "; of the rest %" PRIu64 " MiB became huge, %" PRIu64 " did not\n",
-			       b->unpinned_at >> 20, (b->unpinned_at - b->base_at_unpin) >> 20,
-			       b->huge_again_at >> 20,
-			       (b->receipt.huge_bytes - (b->unpinned_at - b->base_at_unpin)) >> 20,
-			       (b->receipt.base_bytes - b->base_at_unpin) >> 20);
+		print_recovery(b, stdout);
 		printf("%s\n", json);
 	}
 	if (b->wanted[QEMU] && b->wanted[QEMU_OURS])
@@ -411,6 +422,25 @@ static void settle(struct bench *b)
 	r = pop_sys_set_policy(&p);
 	if (r && b->node)
 		die("set_mempolicy", -r);
+}
+
+/*
+ * What the warm-up frees is on the lists of the CPU that freed it, which may hold gigabytes
+ * (Linux 6.7). A worker on another CPU would get other memory, cold to the machine's host,
+ * and the figure would be that of the memory. So all run on one CPU, unless several were asked
+ * for.
+ */
+static void stay_on_this_cpu(const struct bench *b)
+{
+	cpu_set_t one;
+	int cpu = sched_getcpu();
+
+	if (b->pinned || b->movable || b->wanted[THREADS] || b->wanted[QEMU] ||
+	    b->wanted[QEMU_OURS] || cpu < 0)
+		return;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
 }
 
 /* Only where somebody has configured a pool that is large enough. */
@@ -539,6 +569,7 @@ int main(int argc, char **argv)
 		b->wanted[HUGETLB] = false;
 	}
 	settle(b);
+	stay_on_this_cpu(b);
 	if (b->pinned || b->movable)
 		b->hog = fragment_start(b->leave, b->node, b->pinned);
 	/*
