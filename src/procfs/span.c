@@ -158,20 +158,23 @@ bool span_fixed(struct span *s, uint64_t scale, uint64_t *value)
 	return true;
 }
 
-const char *span_find(struct span s, const char *needle)
+/*
+ * memmem() fills a table of 256 bytes at each call, which costs more than to look at a line:
+ * most searches are for a word that the line does not have.
+ */
+const char *span_search(struct span s, const char *needle, size_t n)
 {
-	return s.length ? memmem(s.at, s.length, needle, strlen(needle)) : NULL;
-}
+	const char *at = s.at, *end = s.at + s.length;
 
-bool span_after(struct span s, const char *needle, struct span *rest)
-{
-	const char *at = span_find(s, needle);
-
-	if (!at)
-		return false;
-	drop(&s, (size_t)(at - s.at) + strlen(needle));
-	*rest = s;
-	return true;
+	while ((size_t)(end - at) >= n) {
+		at = memchr(at, *needle, (size_t)(end - at) - n + 1);
+		if (!at)
+			return NULL;
+		if (!memcmp(at, needle, n))
+			return at;
+		at++;
+	}
+	return NULL;
 }
 
 char *span_copy(struct span s)

@@ -80,10 +80,26 @@ bool span_hex(struct span *s, uint64_t *value); /* with or without 0x */
 /* Decimal fraction such as "12.03": *value in the unit 1/scale, further digits dropped. */
 bool span_fixed(struct span *s, uint64_t scale, uint64_t *value);
 
+/* Where the first n characters of `needle`, at least one, begin in s, or NULL. */
+const char *span_search(struct span s, const char *needle, size_t n);
+
 /* Where `needle` begins in s, or NULL. */
-const char *span_find(struct span s, const char *needle);
+static inline const char *span_find(struct span s, const char *needle)
+{
+	return span_search(s, needle, strlen(needle));
+}
+
 /* What follows the first `needle`, or false. */
-bool span_after(struct span s, const char *needle, struct span *rest);
+static inline bool span_after(struct span s, const char *needle, struct span *rest)
+{
+	size_t n = strlen(needle);
+	const char *at = span_search(s, needle, n);
+
+	if (!at)
+		return false;
+	*rest = span_of(at + n, s.length - (size_t)(at - s.at) - n);
+	return true;
+}
 
 char *span_copy(struct span s); /* malloc'ed string, or NULL without memory */
 /* Into buf, cut to fit, always null-terminated; control characters become '?'. */

@@ -262,6 +262,25 @@ static void sar_columns_are_found_by_their_headings(void **state)
 	assert_int_equal(sar_parse("1 2 3\n", 6, &s, NULL), -EINVAL);
 }
 
+static void a_word_is_found_anywhere_in_a_line_and_never_behind_its_end(void **state)
+{
+	struct span line = span_of("aaab of the line|behind", 16), rest;
+
+	(void)state;
+	assert_ptr_equal(span_find(line, "aab"), line.at + 1);
+	assert_ptr_equal(span_find(line, "aaab"), line.at);
+	assert_ptr_equal(span_find(line, "e"), line.at + 10);
+	assert_ptr_equal(span_find(line, "line"), line.at + 12);
+	assert_null(span_find(line, "line|"));
+	assert_null(span_find(line, "behind"));
+	assert_null(span_find(line, "aaaab"));
+	assert_null(span_find(span_of("aa", 2), "aaa"));
+	assert_null(span_find(span_of(NULL, 0), "a"));
+	assert_true(span_after(line, "of ", &rest) && span_is(rest, "the line"));
+	assert_true(span_after(line, "line", &rest) && !rest.length);
+	assert_false(span_after(line, "|", &rest));
+}
+
 static void the_third_column_is_a_change_or_a_later_value(void **state)
 {
 	static const char later[] = "compact_stall 100 160\ncompact_fail 90 140\npgfree 5 5\n";
@@ -302,6 +321,7 @@ int main(void)
 		cmocka_unit_test(traced_allocations_are_read_one_by_one_and_counted),
 		cmocka_unit_test(sar_columns_are_found_by_their_headings),
 		cmocka_unit_test(the_third_column_is_a_change_or_a_later_value),
+		cmocka_unit_test(a_word_is_found_anywhere_in_a_line_and_never_behind_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
