@@ -50,7 +50,7 @@ double fact_value(const struct facts *f, enum fact_id id, double otherwise)
 enum fact_id fact_find(const char *name, size_t length)
 {
 	for (unsigned i = 0; i < FACT_IDS; i++)
-		if (fact_definitions[i].length == length &&
+		if (fact_definitions[i].length == length && fact_definitions[i].name[0] == *name &&
 		    !memcmp(fact_definitions[i].name, name, length))
 			return (enum fact_id)i;
 	return FACT_IDS;
