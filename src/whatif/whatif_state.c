@@ -462,8 +462,9 @@ static void settings(struct whatif_state *s, const struct evidence *e, struct wh
 
 	if (scale_factor)
 		s->watermark_scale = (unsigned)strtoul(scale_factor, NULL, 10);
-	snprintf(s->thp_enabled, sizeof(s->thp_enabled), "%s", enabled ? enabled : "always");
-	snprintf(s->thp_defrag, sizeof(s->thp_defrag), "%s", defrag ? defrag : "madvise");
+	/* The longest mode, "defer+madvise", fits; what is longer is none. */
+	snprintf(s->thp_enabled, sizeof(s->thp_enabled), "%.15s", enabled ? enabled : "always");
+	snprintf(s->thp_defrag, sizeof(s->thp_defrag), "%.15s", defrag ? defrag : "madvise");
 	if (!enabled || !defrag)
 		whatif_assume(w, "transparent huge pages: enabled=%s, defrag=%s", s->thp_enabled,
 			      s->thp_defrag);
