@@ -144,7 +144,9 @@ static json_t *zones(const struct cl_explanation *x, const struct incident *i)
 		json_object_set_new(o, "min_kb",
 				    z->has_marks ? json_integer((json_int_t)z->min_kb)
 						 : json_null());
-		json_object_set_new(o, "reserve_kb", json_integer((json_int_t)z->reserve_kb));
+		json_object_set_new(o, "reserve_kb",
+				    zone_reserve_known(z) ? json_integer((json_int_t)z->reserve_kb)
+							  : json_null());
 		json_object_set_new(o, "biggest_order", order(z->present_order));
 		json_object_set_new(o, "biggest_usable_order", order(z->usable_order));
 		json_object_set_new(o, "index",

@@ -32,6 +32,14 @@ static void points(FILE *to, const struct cl_explanation *x, const char *title,
 	}
 }
 
+static void kb(FILE *to, uint64_t value, bool known)
+{
+	if (known)
+		fprintf(to, "%llu | ", (unsigned long long)value);
+	else
+		fputs("- | ", to);
+}
+
 static void zones(FILE *to, const struct incident *i)
 {
 	if (!i->zones.count)
@@ -43,9 +51,11 @@ static void zones(FILE *to, const struct incident *i)
 	for (unsigned k = 0; k < i->zones.count; k++) {
 		const struct zone_view *z = &i->zones.zone[k];
 
-		fprintf(to, "| Node %d %s | %llu | %llu | %llu | %d | %d | ", z->node, z->name,
-			(unsigned long long)z->free_kb, (unsigned long long)z->min_kb,
-			(unsigned long long)z->reserve_kb, z->present_order, z->usable_order);
+		fprintf(to, "| Node %d %s | ", z->node, z->name);
+		kb(to, z->free_kb, true);
+		kb(to, z->min_kb, z->has_marks);
+		kb(to, z->reserve_kb, zone_reserve_known(z));
+		fprintf(to, "%d | %d | ", z->present_order, z->usable_order);
 		if (z->has_index && z->index != -1000)
 			fprintf(to, "%.3f", z->index / 1000.0);
 		fprintf(to, " | %s%s |\n", z->why == ZONE_OPEN ? "" : zone_why_text(z->why),

@@ -103,9 +103,16 @@ static char *order_size(const struct zone_view *z, int order, char *buf, size_t 
 	return buf;
 }
 
+static const char *kb(uint64_t value, bool known, char *buf, size_t size)
+{
+	if (known)
+		snprintf(buf, size, "%llu", (unsigned long long)value);
+	return known ? buf : "-";
+}
+
 static void print_zones(const struct page *p, const struct incident *i)
 {
-	char biggest[24], usable[24];
+	char biggest[24], usable[24], min[24], reserve[24];
 
 	if (!i->zones.count)
 		return;
@@ -119,9 +126,10 @@ static void print_zones(const struct page *p, const struct incident *i)
 		snprintf(name, sizeof(name), "Node %d %s", z->node, z->name);
 		if (z->has_index && z->index != -1000)
 			snprintf(index, sizeof(index), "%.3f", z->index / 1000.0);
-		fprintf(p->to, "  %-16s %10llu %10llu %10llu %8s %8s %6s\n", name,
-			(unsigned long long)z->free_kb, (unsigned long long)z->min_kb,
-			(unsigned long long)z->reserve_kb,
+		fprintf(p->to, "  %-16s %10llu %10s %10s %8s %8s %6s\n", name,
+			(unsigned long long)z->free_kb,
+			kb(z->min_kb, z->has_marks, min, sizeof(min)),
+			kb(z->reserve_kb, zone_reserve_known(z), reserve, sizeof(reserve)),
 			order_size(z, z->present_order, biggest, sizeof(biggest)),
 			order_size(z, z->usable_order, usable, sizeof(usable)), index);
 		if (z->why != ZONE_OPEN)

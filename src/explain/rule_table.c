@@ -139,7 +139,7 @@ const struct rule rule_table[] = {
 	 "unmovable, {reclaimable_blocks} reclaimable); healthy machines have 94 % and more",
 	 "Number of blocks type in /proc/pagetypeinfo"},
 	{"c3-share-low", 3, 2, "movable_share < 0.7",
-	 "less than seven in ten pageblocks can be emptied by compaction at all",
+	 "less than seven in ten pageblocks of {movable_zone} can be emptied by compaction at all",
 	 "Number of blocks type in /proc/pagetypeinfo"},
 	{"c3-lists", 3, 2, "unmovable_free_share > 0.5 && huge_share < 0.3",
 	 "{unmovable_free_share} of the free pages are on unmovable and reclaimable lists",

@@ -75,4 +75,10 @@ void zone_views_free(struct zone_views *v);
 void zone_views_judge(struct zone_views *v, const struct request *r);
 struct request request_of_event(const struct klog_event *e);
 const char *zone_why_text(enum zone_why why);
+
+/* A zone of which only the free list is known says nothing of its reserve. */
+static inline bool zone_reserve_known(const struct zone_view *z)
+{
+	return z->has_marks || z->reserves;
+}
 #endif
