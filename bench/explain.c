@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * bench-explain PROGRAM SOURCE INPUT [HEADING]: the file SOURCE over and over into INPUT, up to 100
- * MB, each time with another number as the seconds of kernel times and behind HEADING; then seconds
- * and peak memory of `PROGRAM explain --json INPUT`, and the class that it finds.
+ * MB, each time with another number as the seconds of kernel times and behind HEADING; then
+ * seconds, seconds of CPU and peak memory of `PROGRAM explain --json INPUT`, and the class that it
+ * finds.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -19,6 +20,12 @@ static double now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static double cpu_seconds(const struct rusage *u)
+{
+	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
+	       (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
 }
 
 /* The first class of the object; the rest is read so that the program can write it. */
@@ -103,6 +110,7 @@ int main(int argc, char **argv)
 	fclose(from);
 	if (wait4(child, &status, 0, &usage) != child || status)
 		return 3;
-	printf("%6.2f s %6.1f MiB  %s\n", now() - begin, (double)usage.ru_maxrss / 1024, class);
+	printf("%6.2f s %6.2f s CPU %6.1f MiB  %s\n", now() - begin, cpu_seconds(&usage),
+	       (double)usage.ru_maxrss / 1024, class);
 	return 0;
 }

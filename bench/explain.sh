@@ -1,5 +1,6 @@
 #!/bin/bash
-# Seconds and peak memory of explain for 100 MB of each kind of input. The target is 3 s and 64 MiB.
+# Seconds, seconds of CPU and peak memory of explain for 100 MB of each kind of input. The target is
+# 3 s and 64 MiB.
 set -euo pipefail
 build=$1
 program=$(realpath "$build")/compactlab
