@@ -36,8 +36,11 @@ void memmap_add_zone(struct model *m, struct zone *z)
 	memset(&m->map.zone_of_block[first.v], z->id.v, last.v - first.v + 1);
 	if (z->start_pfn % PAGEBLOCK_PAGES) {
 		memmap_reserve(m, block_start(first), z->start_pfn, PG_HOLE);
-		/* Its scan begins at the zone's start, which is a page: ZONE_DMA's first block is scanned. */
+		/* Its scan begins at the zone's start, which is a page, so the ends do not exclude it. */
 		m->map.block[first.v].bits &= (uint8_t)~BLOCK_FOREIGN_END;
+		/* memmap_init_range() makes a block movable at its first page, which is in no zone here:
+		 * ZONE_DMA's first block keeps the type 0. */
+		m->map.block[first.v].type_x = MIGRATE_UNMOVABLE ^ MIGRATE_MOVABLE;
 	}
 	if (z->end_pfn % PAGEBLOCK_PAGES)
 		memmap_reserve(m, z->end_pfn, pb_end(z->end_pfn), PG_HOLE);

@@ -89,6 +89,10 @@ static void test_pagetypeinfo_lists_types_and_blocks(void **state)
 		"    5      6      7      8      9     10 \n"
 		"Node    0, zone      DMA, type    Unmovable      0 ",
 		170);
+	/* The first block of ZONE_DMA, pfns 1 to 511, is unmovable from the start. */
+	assert_contains(t, "Node    0, zone      DMA, type    Unmovable      1      1      1      "
+			   "1      1      "
+			   "1      1      1      1      0      0 \n");
 	assert_contains(t, "Node    0, zone    DMA32, type      Movable      0      0      0      "
 			   "0      0      "
 			   "0      0      0      0      1     31 \n"
@@ -100,7 +104,7 @@ static void test_pagetypeinfo_lists_types_and_blocks(void **state)
 		t,
 		"\nNumber of blocks type     Unmovable      Movable  Reclaimable   HighAtomic      "
 		"Isolate \n"
-		"Node 0, zone      DMA            0            8            0            0         "
+		"Node 0, zone      DMA            1            7            0            0         "
 		"   0 \n"
 		"Node 0, zone    DMA32            0           63            1            0         "
 		"   0 \n");
