@@ -248,6 +248,15 @@ static void say_write(struct words *w, const struct plan *p, const struct step *
 		put_pause(w, s->write.think_ns);
 }
 
+static void say_request(struct words *w, const struct plan *p, const struct step *s)
+{
+	(void)p;
+	put(w, "the kernel allocates ");
+	put_count(w, s->request.count, "chunk");
+	put(w, " of order %u for a thread", s->request.order);
+	put_node(w, "on", s->request.cpu_node);
+}
+
 static void put_settings(struct words *w, const struct settings *s)
 {
 	for (unsigned i = 0; i < s->count; i++)
@@ -295,11 +304,11 @@ static void say_read(struct words *w, const struct plan *p, const struct step *s
 
 static void (*const say_kind[STEP_KINDS])(struct words *w, const struct plan *p,
 					  const struct step *s) = {
-	[STEP_FILL] = say_fill,       [STEP_PUNCH] = say_punch, [STEP_PIN] = say_pin,
-	[STEP_UNPIN] = say_unpin,     [STEP_FAULT] = say_fault, [STEP_RELEASE] = say_release,
-	[STEP_FILES] = say_files,     [STEP_WRITE] = say_write, [STEP_SET] = say_set,
-	[STEP_COMPACT] = say_compact, [STEP_DROP] = say_drop,   [STEP_SLEEP] = say_sleep,
-	[STEP_READ] = say_read,
+	[STEP_FILL] = say_fill,       [STEP_PUNCH] = say_punch,     [STEP_PIN] = say_pin,
+	[STEP_UNPIN] = say_unpin,     [STEP_FAULT] = say_fault,     [STEP_RELEASE] = say_release,
+	[STEP_FILES] = say_files,     [STEP_WRITE] = say_write,     [STEP_SET] = say_set,
+	[STEP_COMPACT] = say_compact, [STEP_DROP] = say_drop,       [STEP_SLEEP] = say_sleep,
+	[STEP_READ] = say_read,       [STEP_REQUEST] = say_request,
 };
 
 /* --- one plan --- */

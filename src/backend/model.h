@@ -15,7 +15,7 @@
 #define MODEL_PAGE_BYTES 4096ull
 #define MODEL_HUGE_PAGES 512ull
 
-/* What a fill, fault, files or write step holds until it is released. */
+/* What a fill, fault, files, write or request step holds until it is released. */
 struct held {
 	bool alive;
 	enum fill_memory kind;
@@ -124,6 +124,8 @@ int model_files(struct model_exec *x, unsigned i, json_t *record, struct model_e
 		struct cl_error *err);
 int model_write(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
 		struct cl_error *err);
+int model_request(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		  struct cl_error *err);
 int model_punch(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
 		struct cl_error *err);
 int model_pin_step(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,

@@ -702,6 +702,35 @@ int model_unpin_step(struct model_exec *x, unsigned i, json_t *record, struct mo
 	return r;
 }
 
+/* ---- requests of the kernel ------------------------------------------------------------- */
+
+int model_request(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
+		  struct cl_error *err)
+{
+	const struct step_request *s = &x->plan->step[i].request;
+	struct op op = {.kind = OP_KALLOC,
+			.count = s->count,
+			.order = s->order,
+			.gfp = GFP_KERNEL | __GFP_COMP | __GFP_NOWARN | __GFP_ZERO};
+	struct held *h = &x->held[i];
+	int r = model_make_tasks(x, h, 1, 1, s->cpu_node, err);
+
+	/* A large kmalloc() counts as unreclaimable slab. */
+	if (!r && model_pool(x->m, REGION_SLAB, s->count, &h->region[0]))
+		r = cl_error(err, -EOPNOTSUPP, "the model has no room for so many requests");
+	if (r)
+		return r;
+	op.region = h->region[0];
+	model_span_open(x, e);
+	r = model_act(x, h, 0, &op, err);
+	model_span_close(x, e);
+	e->time_ns = op.end - op.start;
+	model_detail(record, "bytes", op.done * MODEL_PAGE_BYTES << s->order);
+	model_detail(record, "requests", s->count);
+	model_detail(record, "failed", op.failed);
+	return r;
+}
+
 /* ---- release -------------------------------------------------------------------------- */
 
 int model_release(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,

@@ -256,6 +256,7 @@ int model_step(struct model_exec *x, unsigned i, struct cl_error *err)
 		[STEP_FILES] = model_files,      [STEP_WRITE] = model_write,
 		[STEP_PUNCH] = model_punch,      [STEP_PIN] = model_pin_step,
 		[STEP_UNPIN] = model_unpin_step, [STEP_RELEASE] = model_release,
+		[STEP_REQUEST] = model_request,
 	};
 	const struct step *s = &x->plan->step[i];
 	struct model_effect *e = calloc(1, sizeof(*e));

@@ -87,7 +87,10 @@ bool task_kalloc(struct model *m, struct op *op)
 			op->error = -ENOSPC;
 			return false;
 		}
-		owner_attach(m, page, op->order, PG_KERNEL, slot, false);
+		owner_attach(m, page, op->order, r->kind == REGION_SLAB ? PG_SLAB : PG_KERNEL, slot,
+			     false);
+		if (op->gfp & __GFP_ZERO)
+			clock_charge(m, COST_ZERO_PAGE, 1ull << op->order);
 		op->folios_of_order[op->order]++;
 		op->done++;
 	}

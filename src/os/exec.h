@@ -35,6 +35,11 @@ int step_run(struct exec *x, unsigned i, struct cl_error *err);
 int step_check_pins(enum step_kind kind, const struct measure *before, const struct measure *after,
 		    const struct worker_reply *reply, struct cl_error *err);
 
+/* Did kernel memory grow by what a request step got? */
+int step_check_requests(const struct step_request *s, const struct measure *before,
+			const struct measure *after, const struct worker_reply *reply,
+			struct cl_error *err);
+
 /* Add a note once. */
 void exec_note(struct exec *x, const char *text);
 

@@ -186,6 +186,9 @@ static void estimate_step(struct estimate *e, const struct plan *p, unsigned i)
 		e->held[i] = s->files.count *
 			     ((s->files.size_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
 		break;
+	case STEP_REQUEST:
+		e->held[i] = s->request.count * (PAGE_BYTES << s->request.order);
+		break;
 	case STEP_PUNCH:
 		less = punched_bytes(&s->punch, e->held[s->punch.of]);
 		e->held[s->punch.of] -= less;

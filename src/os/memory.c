@@ -129,6 +129,8 @@ static int release_act(struct memory *m, unsigned step, struct worker_reply *rep
 
 	(void)step;
 	pin_release_all(m);
+	requests_free(m->requests);
+	m->requests = NULL;
 	reply->bytes = m->bytes;
 	memory_unmap(m);
 	if (m->fd >= 0)

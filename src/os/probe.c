@@ -97,6 +97,8 @@ static int probe_step(const struct plan *p, const struct step *s, struct cl_erro
 		return probe_node(p, s, "binds to", s->fill.node, err);
 	case STEP_FAULT:
 		return probe_fault(p, s, err);
+	case STEP_REQUEST:
+		return probe_node(p, s, "runs on", s->request.cpu_node, err);
 	case STEP_COMPACT:
 		return probe_node(p, s, "compacts", s->compact.node, err);
 	case STEP_SET:

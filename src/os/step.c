@@ -14,7 +14,7 @@
 
 /* ---- talking to workers ------------------------------------------------------------------ */
 
-/* The index of the fill, fault, files or write step whose worker does step i. */
+/* The index of the step that holds memory, whose worker does step i. */
 static unsigned owner(const struct plan *p, unsigned i)
 {
 	const struct step *s = &p->step[i];
@@ -133,6 +133,12 @@ static void record_reply(struct exec *x, json_t *record, enum step_kind kind,
 		exec_note(x, reply->note);
 }
 
+static void record_requests(json_t *record, const struct step_request *s, uint64_t bytes)
+{
+	detail_set(record, "requests", s->count);
+	detail_set(record, "failed", s->count - bytes / (PAGE_BYTES << s->order));
+}
+
 /* ---- steps that a worker does --------------------------------------------------------- */
 
 int step_check_pins(enum step_kind kind, const struct measure *before, const struct measure *after,
@@ -165,6 +171,22 @@ static int confirm_pins(struct exec *x, enum step_kind kind, const struct span *
 		return step_check_pins(kind, &s->before, &s->after, reply, err);
 	exec_note(x, "this kernel does not count pins; they were not checked");
 	return 0;
+}
+
+int step_check_requests(const struct step_request *s, const struct measure *before,
+			const struct measure *after, const struct worker_reply *reply,
+			struct cl_error *err)
+{
+	int64_t grew = measure_grew(before, after, "nr_slab_unreclaimable");
+	int64_t want = (int64_t)(reply->bytes / PAGE_BYTES);
+
+	/* Other slabs come and go meanwhile; of another order it would be half or twice as much. */
+	if (grew >= want - want / 4)
+		return 0;
+	return cl_error(err, -EIO,
+			"the requests should take %lld pages, but kernel memory grew by %lld: this "
+			"kernel's requests are not of order %u",
+			(long long)want, (long long)grew, s->order);
 }
 
 /*
@@ -205,6 +227,9 @@ static int worker_step(struct exec *x, unsigned i, json_t *record, struct cl_err
 		r = span_close(x, &s, err);
 	if (!r)
 		r = confirm_pins(x, kind, &s, &reply, err);
+	if (!r && kind == STEP_REQUEST)
+		r = step_check_requests(&x->plan->step[i].request, &s.before, &s.after, &reply,
+					err);
 	if (!r)
 		note_pin_cost(x, i, &s, &reply);
 	/* Steps without a verification of their own answer with nothing; keep what they told. */
@@ -216,6 +241,8 @@ static int worker_step(struct exec *x, unsigned i, json_t *record, struct cl_err
 		record_reply(x, record, kind, &after);
 		if (kind == STEP_WRITE)
 			record_writes(record, &x->plan->step[i].write, after.bytes, time_ns);
+		if (kind == STEP_REQUEST)
+			record_requests(record, &x->plan->step[i].request, after.bytes);
 	}
 	span_free(&s);
 	if (!r && kind == STEP_RELEASE) {
@@ -485,6 +512,7 @@ int step_run(struct exec *x, unsigned i, struct cl_error *err)
 	case STEP_FILL:
 	case STEP_FILES:
 	case STEP_WRITE:
+	case STEP_REQUEST:
 		r = start_worker(x, i, err);
 		if (!r)
 			r = worker_step(x, i, record, err);

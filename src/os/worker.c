@@ -17,7 +17,7 @@
 static const struct worker_job *const jobs[STEP_KINDS] = {
 	[STEP_FILL] = &fill_job,   [STEP_PUNCH] = &punch_job, [STEP_PIN] = &pin_job,
 	[STEP_UNPIN] = &unpin_job, [STEP_FAULT] = &fault_job, [STEP_RELEASE] = &release_job,
-	[STEP_FILES] = &files_job, [STEP_WRITE] = &write_job,
+	[STEP_FILES] = &files_job, [STEP_WRITE] = &write_job, [STEP_REQUEST] = &request_job,
 };
 
 /* ---- inside the worker -------------------------------------------------------------- */

@@ -69,6 +69,7 @@ struct pin;
 struct team;
 struct files;
 struct writing;
+struct requests;
 struct fault_io;
 
 /* What a worker holds. One a worker; lives in the worker only. */
@@ -95,6 +96,7 @@ struct memory {
 	pthread_mutex_t pins_lock; /* for threads that add to them */
 	struct files *files;
 	struct writing *writing;
+	struct requests *requests;
 	struct fault_io *io; /* of a fault that times its faults or writes files meanwhile */
 };
 
@@ -106,7 +108,7 @@ struct worker_job {
 };
 
 extern const struct worker_job fill_job, punch_job, pin_job, unpin_job, fault_job, release_job,
-	files_job, write_job;
+	files_job, write_job, request_job;
 
 /* ---- the runner's side -------------------------------------------------------------- */
 
@@ -146,6 +148,8 @@ void table_free(void *table, uint64_t bytes);
 int amount_bytes(const struct amount *a, int node, uint64_t *bytes);
 
 void punch_free(struct punch *p);
+/* Gives back what the kernel allocated for them. NULL is allowed. */
+void requests_free(struct requests *q);
 /*
  * Move the pages together in the address space, in order, frames unchanged. Can it be done to
  * this memory; do it. A failure leaves every page somewhere, with its place known.

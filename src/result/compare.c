@@ -245,7 +245,8 @@ static int text_end(struct walk *w)
  */
 static bool agree_wanted(const struct walk *w, const char *step, const char *measure)
 {
-	static const char *const kinds[] = {"fault", "files", "write", "compact", "sleep"};
+	static const char *const kinds[] = {"fault",   "files",   "write",
+					    "request", "compact", "sleep"};
 	const char *kind = columns_step_kind(w->columns, step);
 
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

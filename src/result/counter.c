@@ -28,6 +28,8 @@ static const struct cl_counter counters[] = {
 	{"kept_pages", "4 KiB pages a punch step left in place", true},
 	{"pinned_pages", "4 KiB pages a pin step holds", true},
 	{"files", "files a files or write step made", true},
+	{"requests", "chunks a request step asked for", true},
+	{"failed", "of them those that the kernel refused", true},
 	{"writes", "write calls of a write step", true},
 	{"writes_per_s", "write calls of all threads in a second", true},
 	{"base_faults", "faults that gave a base page, where the step measures each", true},

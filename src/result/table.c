@@ -222,7 +222,7 @@ static int step_table(FILE *to, struct table *t, const char *step, const struct 
 /* Steps worth a table when the scenario does not say: those that measure something. */
 static bool is_shown_kind(const char *kind)
 {
-	static const char *const kinds[] = {"fault", "write", "files", "compact"};
+	static const char *const kinds[] = {"fault", "write", "files", "request", "compact"};
 
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strcmp(kind, kinds[i]))

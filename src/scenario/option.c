@@ -14,6 +14,7 @@
 #define SEED_LIMIT 9007199254740000ull
 #define MINUTE_NS  60000000000ull
 #define MEMORY     (1u << STEP_FILL | 1u << STEP_FAULT)
+#define HOLDERS    (MEMORY | 1u << STEP_REQUEST)
 
 /* A table reads best with its lines as they are. clang-format would split sentences oddly. */
 /* clang-format off */
@@ -119,7 +120,7 @@ const struct option option_table[] = {
 	 .type = OPT_ENUM,
 	 .flags = OPTION_FIXED | OPTION_REQUIRED,
 	 .offset = offsetof(struct step, kind),
-	 .words = "fill|punch|pin|unpin|fault|release|files|write|set|compact|drop|sleep|read",
+	 .words = "fill|punch|pin|unpin|fault|release|files|write|request|set|compact|drop|sleep|read",
 	 .help = "What the step does. It decides which other keys the step may have."},
 	{.section = SECTION_STEP,
 	 .kind = STEP_KINDS,
@@ -259,10 +260,10 @@ const struct option option_table[] = {
 	 .mirrors = "compact_defer_shift, seen in the tracepoint "
 		 "compaction:mm_compaction_defer_compaction"},
 
-	{STEP(RELEASE, "of", release.of), .type = OPT_STEP, .kinds = MEMORY,
+	{STEP(RELEASE, "of", release.of), .type = OPT_STEP, .kinds = HOLDERS,
 	 .flags = OPTION_REQUIRED,
-	 .help = "The fill or fault step whose memory is given back, pins included.",
-	 .mirrors = "munmap(2)"},
+	 .help = "The fill, fault or request step whose memory is given back, pins included.",
+	 .mirrors = "munmap(2), close(2)"},
 
 	{STEP(FILES, "count", files.count), .type = OPT_UINT64,
 	 .flags = OPTION_SCALES | OPTION_REQUIRED, .min = 1, .max = 1000000000, .unit = "files",
@@ -285,6 +286,19 @@ const struct option option_table[] = {
 	{STEP(WRITE, "threads", write.threads), .type = OPT_UINT, .min = 1, .max = 1024,
 	 .fallback = "1", .unit = "threads",
 	 .help = "Threads that write, each to a file of its own."},
+
+	{STEP(REQUEST, "order", request.order), .type = OPT_UINT, .flags = OPTION_REQUIRED, .min = 2,
+	 .max = 10,
+	 .help = "Each request is for 2^order pages in one piece that cannot be moved. Up to order 3 "
+		 "the kernel tries until it has them; above, it may refuse.",
+	 .mirrors = "fcntl(2) with F_SETPIPE_SZ: the kernel's array of a pipe's slots, of GFP_KERNEL"},
+	{STEP(REQUEST, "count", request.count), .type = OPT_UINT64,
+	 .flags = OPTION_SCALES | OPTION_REQUIRED, .min = 1, .max = 1000000, .unit = "requests",
+	 .help = "How many are asked for, one after the other. They stay until release. The record "
+		 "has `requests`, and `failed`: those that the kernel refused."},
+	{STEP(REQUEST, "cpu_node", request.cpu_node), .type = OPT_NODE, .words = "any",
+	 .fallback = "any", .help = "The program runs on the CPUs of this node.",
+	 .mirrors = "sched_setaffinity(2)"},
 
 	{STEP(SET, "vm.NAME, thp.NAME, lru_gen.NAME", set.settings), .type = OPT_OVERRIDE,
 	 .help = "At least one setting; see the settings. They stay until the run ends."},
@@ -405,9 +419,10 @@ static const struct {
 	[STEP_PIN] = {"pin", "Pin every present page of a fill or fault for long."},
 	[STEP_UNPIN] = {"unpin", "Drop the pins of a pin step."},
 	[STEP_FAULT] = {"fault", "Map anonymous memory, fault it in and keep it."},
-	[STEP_RELEASE] = {"release", "Give back the memory of a fill or fault."},
+	[STEP_RELEASE] = {"release", "Give back the memory of a fill, fault or request."},
 	[STEP_FILES] = {"files", "Create many files on a tmpfs of their own."},
 	[STEP_WRITE] = {"write", "Write to files on the scratch file system."},
+	[STEP_REQUEST] = {"request", "Have the kernel allocate unmovable contiguous memory."},
 	[STEP_SET] = {"set", "Change settings between steps."},
 	[STEP_COMPACT] = {"compact", "Ask for compaction of a node or of all."},
 	[STEP_DROP] = {"drop", "Drop clean caches."},

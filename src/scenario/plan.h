@@ -76,6 +76,7 @@ enum step_kind {
 	STEP_RELEASE,
 	STEP_FILES,
 	STEP_WRITE,
+	STEP_REQUEST,
 	STEP_SET,
 	STEP_COMPACT,
 	STEP_DROP,
@@ -166,7 +167,7 @@ struct step_fault {
 };
 
 struct step_release {
-	unsigned of; /* index of a fill or fault step */
+	unsigned of; /* index of a fill, fault or request step */
 };
 
 /* Create `count` files of `size` on a private tmpfs. */
@@ -182,6 +183,13 @@ struct step_write {
 	uint64_t chunk_bytes;
 	uint64_t think_ns; /* after each call */
 	unsigned threads;  /* one file each */
+};
+
+/* The kernel allocates `count` unmovable chunks of 2^order pages and keeps them until released. */
+struct step_request {
+	unsigned order;
+	uint64_t count;
+	int cpu_node; /* the asking thread runs on this node's CPUs, or ANY */
 };
 
 struct step_set {
@@ -220,6 +228,7 @@ struct step {
 		struct step_release release;
 		struct step_files files;
 		struct step_write write;
+		struct step_request request;
 		struct step_set set;
 		struct step_compact compact;
 		struct step_drop drop;

@@ -357,6 +357,8 @@ int plan_check_step(const struct plan_context *c, struct plan *p, unsigned i)
 		return check_reference(c, p, i, t->release.of);
 	case STEP_WRITE:
 		return check_disk(c, p, i, "size", &t->write.size);
+	case STEP_REQUEST:
+		return check_node(c, p, i, "cpu_node", t->request.cpu_node);
 	case STEP_SET:
 		return check_set(c, p, i);
 	case STEP_COMPACT:

@@ -356,6 +356,43 @@ static void test_every_other_kind_of_step_runs(void **state)
 	json_decref(record);
 }
 
+static void test_the_kernel_takes_unmovable_chunks_until_they_are_released(void **state)
+{
+	json_t *record = must_run("[step q]\nkind = request\norder = 3\ncount = 100\ncpu_node = 1\n"
+				  "[step r]\nkind = release\nof = q\n",
+				  1, NULL);
+
+	(void)state;
+	assert_int_equal(value(record, "q.requests"), 100);
+	assert_int_equal(value(record, "q.failed"), 0);
+	assert_int_equal(value(record, "q.bytes"), 100 << 15);
+	assert_int_equal(value(record, "q.nr_slab_unreclaimable"), 800);
+	assert_int_equal(value(record, "q.numa_local"), 100);
+	assert_int_equal(value(record, "r.bytes"), 100 << 15);
+	assert_int_equal(value(record, "r.nr_slab_unreclaimable"), -800);
+	json_decref(record);
+}
+
+/* Movable memory full of holes: order 4 takes compaction, of order 10 there are few. */
+static void test_requests_compact_and_large_ones_are_refused(void **state)
+{
+	json_t *record = must_run("[step hog]\nkind = fill\nleave = 40M\n"
+				  "[step holes]\nkind = punch\nof = hog\nselect = random\nshare = "
+				  "50%\norder = shuffled\n"
+				  "[step q]\nkind = request\norder = 4\ncount = 2000\n"
+				  "[step large]\nkind = request\norder = 10\ncount = 120\n",
+				  1, NULL);
+
+	(void)state;
+	assert_true(value(record, "q.compact_success") > 0);
+	assert_true(value(record, "q.pgmigrate_success") > 0);
+	/* Together they would be nearly all of the machine. */
+	assert_true(value(record, "large.failed") > 60);
+	assert_int_equal(value(record, "large.bytes"), (120 - (int)value(record, "large.failed"))
+							       << 22);
+	json_decref(record);
+}
+
 static void test_what_the_model_lacks_is_refused_with_its_place(void **state)
 {
 	struct cl_error err;
@@ -524,6 +561,8 @@ int main(void)
 		cmocka_unit_test(test_a_fill_stops_at_what_is_to_be_left),
 		cmocka_unit_test(test_pinned_memory_fails_huge_pages_one_by_one),
 		cmocka_unit_test(test_every_other_kind_of_step_runs),
+		cmocka_unit_test(test_the_kernel_takes_unmovable_chunks_until_they_are_released),
+		cmocka_unit_test(test_requests_compact_and_large_ones_are_refused),
 		cmocka_unit_test(test_what_the_model_lacks_is_refused_with_its_place),
 		cmocka_unit_test(test_too_much_memory_is_an_oom_kill),
 		cmocka_unit_test(test_memory_pinned_as_it_comes_is_not_in_cma),

@@ -230,6 +230,8 @@ static void every_other_kind_of_step_works(void **state)
 	snprintf(text, sizeof(text),
 		 "[step few]\nkind = files\ncount = 1001\nsize = 5000\nthreads = 3\n"
 		 "[step out]\nkind = write\nsize = 3149824\nchunk = 4K\nthreads = 2\n"
+		 "[step chunks]\nkind = request\norder = 2\ncount = 64\n"
+		 "[step back]\nkind = release\nof = chunks\n"
 		 "[step knob]\nkind = set\nvm.extfrag_threshold = 501\n"
 		 "[step clean]\nkind = drop\nwhat = slab\n"
 		 "[step look]\nkind = read\nfile = /proc/sys/vm/extfrag_threshold\n"
@@ -238,6 +240,11 @@ static void every_other_kind_of_step_works(void **state)
 	assert_int_equal(number(step_of(r, "few"), "detail", "files"), 1001);
 	assert_int_equal(number(step_of(r, "few"), "detail", "bytes"), 1001 * 5000);
 	assert_int_equal(number(step_of(r, "out"), "detail", "bytes"), 3149824);
+	assert_int_equal(number(step_of(r, "chunks"), "detail", "requests"), 64);
+	assert_int_equal(number(step_of(r, "chunks"), "detail", "failed"), 0);
+	assert_int_equal(number(step_of(r, "chunks"), "detail", "bytes"), 64 << 14);
+	assert_int_equal(number(step_of(r, "back"), "detail", "bytes"), 64 << 14);
+	assert_true(number(step_of(r, "back"), "vmstat", "nr_slab_unreclaimable") <= -192);
 	assert_true(number(step_of(r, "clean"), "vmstat", "drop_slab") >= 1);
 	assert_true(number(step_of(r, "nap"), "time_ns", NULL) >= 30000000);
 	s = json_object_get(step_of(r, "look"), "detail");

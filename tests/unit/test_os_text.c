@@ -310,6 +310,39 @@ static void pins_that_the_kernel_did_not_count_are_an_error(void **state)
 	assert_int_equal(check_pins(STEP_UNPIN, 0, 999), -EIO);
 }
 
+static struct measure slab_pages(unsigned pages)
+{
+	struct measure m;
+	char text[64];
+
+	memset(&m, 0, sizeof(m));
+	snprintf(text, sizeof(text), "nr_slab_unreclaimable %u\n", pages);
+	assert_int_equal(vmstat_parse(text, strlen(text), &m.vmstat, NULL), 0);
+	return m;
+}
+
+static int check_requests(unsigned order, uint64_t got, unsigned grew)
+{
+	struct worker_reply reply = {.bytes = got * (PAGE_BYTES << order)};
+	struct step_request s = {.order = order, .count = 1000, .cpu_node = PLAN_NODE_ANY};
+	struct measure before = slab_pages(700), after = slab_pages(700 + grew);
+	int r = step_check_requests(&s, &before, &after, &reply, NULL);
+
+	measure_free(&before);
+	measure_free(&after);
+	return r;
+}
+
+static void requests_of_a_smaller_order_are_an_error(void **state)
+{
+	(void)state;
+	assert_int_equal(check_requests(3, 1000, 8000), 0);
+	assert_int_equal(check_requests(3, 1000, 7700), 0);
+	assert_int_equal(check_requests(3, 500, 4000), 0);
+	assert_int_equal(check_requests(3, 1000, 4000), -EIO);
+	assert_int_equal(check_requests(4, 1, 0), -EIO);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,6 +363,7 @@ int main(void)
 		cmocka_unit_test(a_plan_that_leaves_too_little_is_refused),
 		cmocka_unit_test(memory_that_is_released_does_not_count),
 		cmocka_unit_test(pins_that_the_kernel_did_not_count_are_an_error),
+		cmocka_unit_test(requests_of_a_smaller_order_are_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,6 +133,11 @@ static const char every_key[] = "[experiment]\n"
 				"size = 1G\n"
 				"chunk = 64K\n"
 				"threads = 3\n"
+				"[step chunks]\n"
+				"kind = request\n"
+				"order = 4\n"
+				"count = 300\n"
+				"cpu_node = 1\n"
 				"[step mode]\n"
 				"kind = set\n"
 				"thp.defrag = defer+madvise\n"
@@ -178,7 +183,7 @@ static void every_key_arrives_in_the_plan(void **state)
 	assert_string_equal(p->machine.settings.item[1].name, "thp.hugepages-64kB/enabled");
 	assert_string_equal(p->machine.settings.item[1].value, "inherit");
 
-	assert_int_equal(p->steps, 15);
+	assert_int_equal(p->steps, 16);
 	assert_string_equal(t->name, "hog");
 	assert_int_equal(t->kind, STEP_FILL);
 	assert_int_equal(t->line, 21);
@@ -241,6 +246,11 @@ static void every_key_arrives_in_the_plan(void **state)
 	assert_int_equal(t->write.size.bytes, GIB);
 	assert_int_equal(t->write.chunk_bytes, 65536);
 	assert_int_equal(t->write.threads, 3);
+	t++;
+	assert_int_equal(t->kind, STEP_REQUEST);
+	assert_int_equal(t->request.order, 4);
+	assert_int_equal(t->request.count, 300);
+	assert_int_equal(t->request.cpu_node, 1);
 	t++;
 	assert_int_equal(t->kind, STEP_SET);
 	assert_int_equal(t->set.settings.count, 2);
