@@ -27,7 +27,8 @@ bench: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && bench/
 
 experiments: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && scripts/experiments $(BUILD)
 
-fidelity: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && scripts/fidelity $(BUILD) && scripts/fidelity-from-snapshot $(BUILD)
+fidelity: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && scripts/fidelity $(BUILD) && \
+	scripts/fidelity-from-snapshot $(BUILD) && { scripts/fidelity-policies $(BUILD) || [ $$? -eq 77 ]; }
 
 differential: ; @scripts/deps build guest && $(MAKE) --no-print-directory all && \
 	scripts/differential $(BUILD) --seed $(or $(SEED),1) --count $(or $(COUNT),10)
