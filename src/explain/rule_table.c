@@ -219,6 +219,10 @@ const struct rule rule_table[] = {
 	 "slab_out_of_memory(), mm/slub.c"},
 	{"c4-dump", 4, 5, "is_dump && below_min",
 	 "{zone} has {zone_free} free, its min watermark is {zone_min}", "zone watermarks"},
+	{"c4-elsewhere", 4, -1, "is_failure && atomic && below_min && usable_order >= order",
+	 "another zone shows a free block of {usable_bytes}: it was held back at that moment, or "
+	 "came free before the report was printed",
+	 "show_mem() runs behind the failure"},
 	{"c4-fragment", 4, -1,
 	 "is_failure && atomic && order >= 1 && above_high && frag_index > 0.5",
 	 "free is above the high watermark: what is missing are blocks of order {order}",

@@ -1,6 +1,6 @@
 # A case in all three forms, in part; input that is none; the archive.
 export CASES=$SOURCE/tests/explain
-t explain "$CASES/c4-header-behind-lists/evidence" | head -n 24
+t explain "$CASES/c4-header-behind-lists/evidence" | head -n 28
 t explain "$CASES/c1-sysctl-read/evidence" | grep -A 8 '^Incident\|^What helps'
 t explain --markdown "$CASES/c9-no-dma32/evidence" | head -n 14
 t explain --json "$CASES/c0-desktop/evidence" | grep -v '"version"' | sed -n '1,10p'
