@@ -19,6 +19,13 @@ static const char scenario[] =
 	"vm.compaction_proactiveness = 0\n"
 	"thp.enabled = madvise\n"
 	"thp.defrag = madvise\n"
+	/* A virtual machine's memory is there after the first touch only. */
+	"[step warm]\n"
+	"kind = fill\n"
+	"leave = 128M\n"
+	"[step warm-release]\n"
+	"kind = release\n"
+	"of = warm\n"
 	"[step huge]\n"
 	"kind = fault\n"
 	"size = 128M\n"
@@ -74,6 +81,7 @@ static const char scenario[] =
 	"count = 4000\n"
 	"size = 4K\n"
 	"[on host]\n"
+	"warm.size = 1G\n"
 	"few.size = 1G\n"
 	"many.size = 1G\n";
 

@@ -53,12 +53,11 @@ static int64_t rate(int64_t total, int64_t units)
 	return (total + units / 2) / units;
 }
 
-/* a - b, and no less than 0 since it is a cost; UNKNOWN where either is. */
+/* a - b; UNKNOWN where either is, and where it is negative: then the parts are not those of the
+ * whole. */
 static int64_t less(int64_t a, int64_t b)
 {
-	if (a == UNKNOWN || b == UNKNOWN)
-		return UNKNOWN;
-	return a > b ? a - b : 0;
+	return a == UNKNOWN || b == UNKNOWN || a < b ? UNKNOWN : a - b;
 }
 
 static int64_t known(const struct reading *r, enum cost_id id)
@@ -203,7 +202,7 @@ static int by_size(const void *a, const void *b)
 
 static void summarize(int64_t *values, unsigned count, unsigned records, struct calibrated *out)
 {
-	if (count == 0 || count * 2 < records)
+	if (count * 2 <= records)
 		return;
 	qsort(values, count, sizeof(*values), by_size);
 	out->values = count;
