@@ -71,33 +71,32 @@ for i in $(seq 20); do
 done
 echo "-> $status"
 echo "records: $(wc -l <closed.jsonl)"
+# send SIGNAL FILE OPTIONS...: start a run, and send it the signal once it has written a record to FILE.
+# Tried again while another run is under way on this machine.
+send() {
+	local signal=$1 file=$2
+	shift 2
+	for _ in $(seq 60); do
+		rm -f "$file"
+		(
+			[ "$signal" != HUP ] || trap '' HUP
+			exec "$PROGRAM" run --on host nap.ini --json "$file" "$@"
+		) >out 2>err </dev/null &
+		pid=$!
+		until [ -s "$file" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+		kill "-$signal" $pid 2>/dev/null
+		wait $pid
+		status=$?
+		grep -q "another run on this machine" err || break
+		sleep 1
+	done
+	echo "-> $status"
+}
 echo "$ a hang-up under nohup"
-for i in $(seq 20); do
-	rm -f hup.jsonl
-	(trap '' HUP; exec "$PROGRAM" run --on host nap.ini --repeat 5 --quiet --json hup.jsonl) 2>err </dev/null &
-	pid=$!
-	until [ -s hup.jsonl ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
-	kill -HUP $pid 2>/dev/null
-	wait $pid
-	status=$?
-	grep -q "another run on this machine" err || break
-	sleep 1
-done
-echo "-> $status"
+send HUP hup.jsonl --repeat 5 --quiet
 echo "records: $(wc -l <hup.jsonl)"
 echo "$ a signal: completed records are kept, nothing is half-written"
-for i in $(seq 60); do
-	rm -f signal.jsonl
-	"$PROGRAM" run --on host nap.ini --repeat 500 --json signal.jsonl >out 2>err </dev/null &
-	pid=$!
-	until [ -s signal.jsonl ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
-	kill -TERM $pid 2>/dev/null
-	wait $pid
-	status=$?
-	grep -q "another run on this machine" err || break
-	sleep 1
-done
-echo "-> $status"
+send TERM signal.jsonl --repeat 500
 sed 's/after [0-9]* of/after N of/' err
 "$PROGRAM" compare signal.jsonl >/dev/null
 echo "-> $?"
