@@ -47,6 +47,7 @@ struct cl_run_options {
 	unsigned seeds_count;  /* then the number of repeats */
 	unsigned jobs;         /* runs at the same time; 0: as many as the backend finds right */
 	const char *keep_logs; /* directory that receives console logs of guests, or NULL */
+	bool clean_log;        /* a run of a guest fails when its kernel warned or reported a bug */
 	const char *snapshots; /* directory for the snapshots that steps ask for; NULL: "." */
 	/*
 	 * File that receives the kernel's compaction tracepoints as text, or NULL. For one run

@@ -19,6 +19,7 @@ struct backend_run {
 	const struct cl_scenario *scenario; /* for backends that ship it elsewhere */
 	const char *kernel;                 /* guest: image wanted, or NULL */
 	const char *keep_logs;              /* directory for console logs, or NULL */
+	bool clean_log;                     /* guest: what its kernel complains of is an error */
 	const struct policy *policy;        /* model: one from a file, or NULL */
 	FILE *trace;                        /* gets the compaction tracepoints as text, or NULL */
 	/* Called when a step starts; any thread. May be NULL. */

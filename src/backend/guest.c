@@ -147,6 +147,14 @@ static int hint_console(const struct guest *g, int code, struct cl_error *err)
 			     tail);
 }
 
+static int hint_whole_console(const struct guest *g, int code, struct cl_error *err)
+{
+	if (g->run->keep_logs)
+		return cl_error_hint(err, code, "the whole console is in %.300s",
+				     g->run->keep_logs);
+	return cl_error_hint(err, code, "--keep-logs DIR keeps the whole console");
+}
+
 /* A kernel that stopped is told in its own words. 0 when it did not. */
 static int explain_kernel(const struct guest *g, struct cl_error *err)
 {
@@ -163,11 +171,8 @@ static int explain_kernel(const struct guest *g, struct cl_error *err)
 		cl_error(err, -EIO, "the guest's kernel has failed%s: %s", where, c->bug);
 	else
 		cl_error(err, -EIO, "the guest's kernel panicked%s: %s", where, c->panic);
-	/* The end of such a console is registers; the whole of it is wanted. */
-	if (g->run->keep_logs)
-		return cl_error_hint(err, -EIO, "the whole console is in %.300s",
-				     g->run->keep_logs);
-	return cl_error_hint(err, -EIO, "--keep-logs DIR keeps the whole console");
+	/* The end of such a console is registers. */
+	return hint_whole_console(g, -EIO, err);
 }
 
 static int explain_timeout(const struct guest *g, struct cl_error *err)
@@ -335,6 +340,22 @@ static int take_record(struct guest *g, json_t **record, struct cl_error *err)
 	return 0;
 }
 
+/* What else the kernel said counts too, where that was asked for. */
+static int check_log(const struct guest *g, struct cl_error *err)
+{
+	const struct console *c = &g->console;
+	const char *const complaints[] = {c->bug, c->panic, c->stall, c->warning};
+
+	for (unsigned i = 0; g->run->clean_log && i < 4; i++) {
+		if (!complaints[i][0])
+			continue;
+		cl_error(err, -EIO, "the log of the guest's kernel is not clean: %s",
+			 complaints[i]);
+		return hint_whole_console(g, -EIO, err);
+	}
+	return 0;
+}
+
 /* ---- one run ------------------------------------------------------------------------ */
 
 /* Everything the guest's kernel printed; an empty text when it cannot be read. */
@@ -453,11 +474,14 @@ static int guest_run(const struct backend_run *run, json_t **record, struct cl_e
 	if (!r) {
 		console_read(g.console_text, &g.console);
 		r = take_record(&g, record, err);
+		if (!r)
+			r = check_log(&g, err);
 		kept = keep_log(&g, r ? NULL : err);
-		if (!r && kept) {
+		if (!r)
+			r = kept;
+		if (r) {
 			json_decref(*record);
 			*record = NULL;
-			r = kept;
 		}
 	}
 	guest_release(&g);

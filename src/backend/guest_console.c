@@ -29,6 +29,8 @@ static const struct {
 	{WORD_BUG, "general protection fault"},
 	{WORD_BUG, "Unable to handle kernel"},
 	{WORD_WARNING, "WARNING: "},
+	{WORD_WARNING, "INFO: trying to register non-static key"}, /* of lockdep */
+	{WORD_WARNING, "turning off the locking correctness validator"},
 };
 
 /* Past "[    1.234567]" and "[    T1]". */

@@ -11,7 +11,7 @@ struct console {
 	char panic[256];   /* Kernel panic */
 	char bug[256];     /* oops, BUG, general protection fault: the kernel is broken */
 	char stall[256];   /* soft lockup, RCU stall: slow machine or endless loop */
-	char warning[256]; /* WARN() */
+	char warning[256]; /* WARN(), and what lockdep found */
 	char oom[256];     /* the OOM killer took a process */
 	unsigned oom_kills;
 };

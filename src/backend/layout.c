@@ -34,6 +34,7 @@ struct backend_run layout_run(const struct layout *l, const struct job *j)
 		.scenario = l->scenario,
 		.kernel = j->kernel,
 		.keep_logs = l->options->keep_logs,
+		.clean_log = l->options->clean_log,
 		.policy = policy_file_get(l->options->policy_file),
 		.trace = l->trace,
 	};

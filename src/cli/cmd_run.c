@@ -27,6 +27,7 @@ enum {
 	OPTION_ALL,
 	OPTION_POLICY_FILE,
 	OPTION_KEEP_LOGS,
+	OPTION_CLEAN_LOG,
 	OPTION_TRACE,
 	OPTION_SNAPSHOTS,
 	OPTION_DRY_RUN,
@@ -57,6 +58,9 @@ static const struct cli_option options[] = {
 				"model: load a policy, and run it beside each variant of mainline",
 				"@file"},
 	[OPTION_KEEP_LOGS] = {"keep-logs", "DIR", "guest: keep the console logs in DIR", "@file"},
+	[OPTION_CLEAN_LOG] = {"clean-log", NULL,
+			      "guest: fail a run whose kernel warned, stalled or reported a bug",
+			      NULL},
 	[OPTION_TRACE] = {"trace", "FILE",
 			  "model, host: write the compaction tracepoints of one run to FILE, in\n"
 			  "the text form of tracefs",
@@ -196,6 +200,9 @@ static int take(void *arg, unsigned option, const char *value)
 		break;
 	case OPTION_KEEP_LOGS:
 		r->run.keep_logs = value;
+		break;
+	case OPTION_CLEAN_LOG:
+		r->run.clean_log = true;
 		break;
 	case OPTION_TRACE:
 		r->run.trace = value;

@@ -84,6 +84,13 @@ static void each_kind_of_complaint_is_told_apart(void **state)
 		{"[ 1.0] rcu: INFO: rcu_sched self-detected stall on CPU", KIND(stall)},
 		{"[ 1.0] INFO: task x:1 blocked for more than 120 seconds.", KIND(stall)},
 		{"[ 1.0] WARNING: CPU: 1 PID: 0 at arch/x86/x.c:329 f+0x1/0x2", KIND(warning)},
+		{"[ 1.0] WARNING: possible circular locking dependency detected", KIND(warning)},
+		{"[ 1.0] WARNING: suspicious RCU usage", KIND(warning)},
+		{"[ 1.0] INFO: trying to register non-static key.", KIND(warning)},
+		{"[ 1.0] turning off the locking correctness validator.", KIND(warning)},
+		{"[ 1.0] [ BUG: Invalid wait context ]", KIND(bug)},
+		{"[ 1.0] BUG: sleeping function called from invalid context at mm/x.c:1",
+		 KIND(bug)},
 		{"[ 1.0] WARNING: arch/x86/kernel/smpboot.c:329 at f+0x1, CPU#1", KIND(warning)},
 	};
 

@@ -14,6 +14,7 @@
 static char place[64];
 static struct cl_scenario *scenario;
 static bool (*stopped)(void *arg); /* of the run; NULL: never */
+static bool clean_log;             /* is asked for */
 
 static const char scenario_text[] = "[experiment]\ntitle = t\n"
 				    "[machine]\nnodes = 64M\ncpus = 1\ntimeout = 20s\n"
@@ -47,6 +48,7 @@ static int tear_down(void **state)
 	cl_scenario_free(scenario);
 	scenario = NULL;
 	stopped = NULL;
+	clean_log = false;
 	return child_run(argv, NULL, NULL);
 }
 
@@ -57,6 +59,7 @@ static int run(const char *script, json_t **record, struct cl_error *err)
 	struct backend_run r = {.scenario = scenario,
 				.kernel = kernel,
 				.keep_logs = place,
+				.clean_log = clean_log,
 				.stopped = stopped,
 				.arg = place};
 	struct plan *plan;
@@ -150,6 +153,37 @@ static void complaints_of_the_kernel_become_notes(void **state)
 	assert_int_equal(json_array_size(list), 4);
 	for (unsigned i = 0; i < 4; i++)
 		assert_string_equal(json_string_value(json_array_get(list, i)), notes[i]);
+	json_decref(record);
+}
+
+static void complaints_of_the_kernel_fail_a_run_that_wants_a_clean_log(void **state)
+{
+	static const char *const complaints[] = {
+		"WARNING: mm/compaction.c:1 at f+0x1/0x2",
+		"WARNING: possible circular locking dependency detected",
+		"BUG: sleeping function called from invalid context at mm/x.c:1",
+		"watchdog: BUG: soft lockup - CPU#1 stuck for 26s!",
+	};
+	char script[400], path[128];
+	json_t *record;
+
+	(void)state;
+	clean_log = true;
+	for (unsigned i = 0; i < sizeof(complaints) / sizeof(complaints[0]); i++) {
+		snprintf(script, sizeof(script),
+			 "print '[ 1.0] all is well'; print '[ 1.0] %s';"
+			 "say record '" RECORD(RELEASE) "'; say end ''",
+			 complaints[i]);
+		fails(script, -EIO, complaints[i], "the whole console is in ");
+	}
+	snprintf(path, sizeof(path), "%s/mainline-bzImage-3.log", place);
+	assert_int_equal(access(path, R_OK), 0);
+	/* An OOM kill is the scenario's doing. */
+	assert_int_equal(run("print '[ 1.0] Out of memory: Killed process 5 (x)';"
+			     "print '[ 1.0] INFO: all is well';"
+			     "say record '" RECORD(RELEASE) "'; say end ''",
+			     &record, NULL),
+			 0);
 	json_decref(record);
 }
 
@@ -350,6 +384,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(record_gets_what_only_the_runner_knows),
 		CASE(complaints_of_the_kernel_become_notes),
+		CASE(complaints_of_the_kernel_fail_a_run_that_wants_a_clean_log),
 		CASE(record_of_another_kernel_is_refused),
 		CASE(record_that_did_not_arrive_whole_is_refused),
 		CASE(error_of_a_step_is_passed_on_with_the_oom_kill),
