@@ -209,39 +209,23 @@ static int find_source(struct build *b, struct cl_error *err)
 				    strerror(errno));
 }
 
-/* The release ends in what the kernel is called, so that a record says which one it was. */
-static int write_release(const struct build *b, char **path, struct cl_error *err)
-{
-	const char *end = b->ask->source || b->ask->name ? b->name : kind_of(b->ask) + 1;
-	char *text = format("CONFIG_LOCALVERSION=\"-%s\"\n", end);
-	int r;
-
-	*path = format("%s/release.config", b->folder);
-	r = text && *path ? file_replace(*path, text, strlen(text)) : -ENOMEM;
-	free(text);
-	return r ? cl_error(err, r, "cannot write to %s: %s", b->folder, strerror(-r)) : 0;
-}
-
 static int configure(const struct build *b, const struct make *m, struct cl_error *err)
 {
-	char *base = format("%s/config", b->scripts), *release = NULL;
+	char *base = format("%s/config", b->scripts);
 	char *policies = format("%s/config-policies", b->scripts);
 	char *debug = format("%s/config-debug", b->scripts);
-	const char *fragments[6] = {base};
+	const char *fragments[5] = {base};
 	unsigned n = 1;
-	int r = base && debug && policies ? write_release(b, &release, err)
-					  : cl_error(err, -ENOMEM, "out of memory");
+	int r;
 
 	if (!b->ask->no_policies)
 		fragments[n++] = policies;
 	if (b->ask->debug)
 		fragments[n++] = debug;
-	fragments[n++] = release;
 	if (b->ask->config)
 		fragments[n++] = b->ask->config;
-	if (!r)
-		r = make_configure(m, fragments, err);
-	free(release);
+	r = base && debug && policies ? make_configure(m, fragments, err)
+				      : cl_error(err, -ENOMEM, "out of memory");
 	free(debug);
 	free(policies);
 	free(base);
@@ -311,9 +295,11 @@ out:
 static int compile(struct build *b, struct cl_kernel *out, struct cl_error *err)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	/* The release ends in what the kernel is called, so that a record says which one it was. */
 	struct make m = {.tree = b->tree,
 			 .objects = b->objects,
 			 .base = b->folder,
+			 .release = b->ask->source || b->ask->name ? b->name : kind_of(b->ask) + 1,
 			 .output = b->output,
 			 .jobs = b->ask->jobs ? b->ask->jobs
 				 : cpus > 0   ? (unsigned)cpus

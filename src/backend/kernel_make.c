@@ -148,14 +148,16 @@ static void first_error(const char *path, char *line, size_t size)
 }
 
 /*
- * Nothing of the day, the machine or the folder goes in, so that ccache knows again what it
- * has compiled, in another tree too. It tells by the files that went in, which saves
- * preprocessing each twice.
+ * Nothing of the day, the machine, the folder or the name goes in, so that ccache knows again what
+ * it has compiled, in another tree too. It tells by the files that went in, which saves
+ * preprocessing each twice. The name is not in the configuration, of which every file depends on
+ * the whole.
  */
 int make_target(const struct make *m, const char *target, struct cl_error *err)
 {
 	char *tree = format("-C%s", m->tree), *objects = format("O=%s", m->objects);
 	char *jobs = format("-j%u", m->jobs), *base = format("CCACHE_BASEDIR=%s", m->base);
+	char *release = format("LOCALVERSION=-%s", m->release);
 	const char *cc = runs("ccache") ? "CC=ccache gcc" : "CC=gcc";
 	const char *const argv[] = {"env",
 				    base,
@@ -170,6 +172,7 @@ int make_target(const struct make *m, const char *target, struct cl_error *err)
 				    "KBUILD_BUILD_USER=compactlab",
 				    "KBUILD_BUILD_HOST=localhost",
 				    "KBUILD_BUILD_VERSION=1",
+				    release,
 				    target,
 				    NULL};
 	int output = open(m->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), r = 0;
@@ -178,7 +181,7 @@ int make_target(const struct make *m, const char *target, struct cl_error *err)
 
 	if (output < 0)
 		r = cl_error(err, -errno, "cannot write %s: %s", m->output, strerror(errno));
-	else if (!tree || !objects || !jobs || !base)
+	else if (!tree || !objects || !jobs || !base || !release)
 		r = cl_error(err, -ENOMEM, "out of memory");
 	if (!r) {
 		pid = fork();
@@ -194,6 +197,7 @@ int make_target(const struct make *m, const char *target, struct cl_error *err)
 	}
 	if (output >= 0)
 		close(output);
+	free(release);
 	free(base);
 	free(jobs);
 	free(objects);

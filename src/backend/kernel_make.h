@@ -8,8 +8,9 @@
 
 struct make {
 	const char *tree, *objects;
-	const char *base;   /* folder of both */
-	const char *output; /* file that gets what make says */
+	const char *base;    /* folder of both */
+	const char *release; /* the kernel's ends in "-" and this */
+	const char *output;  /* file that gets what make says */
 	unsigned jobs;
 	FILE *log; /* progress, or NULL */
 };
