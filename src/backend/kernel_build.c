@@ -212,22 +212,18 @@ static int find_source(struct build *b, struct cl_error *err)
 static int configure(const struct build *b, const struct make *m, struct cl_error *err)
 {
 	char *base = format("%s/config", b->scripts);
-	char *policies = format("%s/config-policies", b->scripts);
 	char *debug = format("%s/config-debug", b->scripts);
-	const char *fragments[5] = {base};
+	const char *fragments[4] = {base};
 	unsigned n = 1;
 	int r;
 
-	if (!b->ask->no_policies)
-		fragments[n++] = policies;
 	if (b->ask->debug)
 		fragments[n++] = debug;
 	if (b->ask->config)
 		fragments[n++] = b->ask->config;
-	r = base && debug && policies ? make_configure(m, fragments, err)
-				      : cl_error(err, -ENOMEM, "out of memory");
+	r = base && debug ? make_configure(m, fragments, err)
+			  : cl_error(err, -ENOMEM, "out of memory");
 	free(debug);
-	free(policies);
 	free(base);
 	return r;
 }
