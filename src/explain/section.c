@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain/section.h"
 #include "explain/keyword.h"
+#include "procfs/zone_name.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -93,23 +94,15 @@ static bool vmstat_row(struct span s, struct span *name, unsigned *numbers, bool
 	return *numbers == 1 || *numbers == 2;
 }
 
-/* "Node N, zone NAME" and what follows. */
+/* What follows "Node N, zone NAME". */
 static bool node_zone(struct span s, struct span *rest)
 {
-	struct span w;
+	struct span zone;
 	int node;
 
 	span_trim(&s);
-	if (!span_skip(&s, "Node"))
-		return false;
-	span_blanks(&s);
-	if (!span_int(&s, &node) || !span_skip(&s, ","))
-		return false;
-	span_blanks(&s);
-	if (!span_skip(&s, "zone") || !span_word(&s, &w))
-		return false;
 	*rest = s;
-	return true;
+	return zone_name_take(rest, &node, &zone);
 }
 
 static unsigned words(struct span s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "procfs/procfs.h"
-#include "procfs/span.h"
+#include "procfs/zone_name.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,7 @@ static bool parse_line(struct span s, struct buddy_zone *z)
 	struct span name;
 
 	memset(z, 0, sizeof(*z));
-	if (!span_skip(&s, "Node"))
-		return false;
-	span_blanks(&s);
-	if (!span_int(&s, &z->node) || z->node < 0 || !span_skip(&s, ","))
-		return false;
-	span_blanks(&s);
-	if (!span_skip(&s, "zone") || !span_word(&s, &name) || name.length >= PROCFS_NAME)
+	if (!zone_name_take(&s, &z->node, &name))
 		return false;
 	span_put(name, z->zone, sizeof(z->zone));
 	while (z->orders < PROCFS_MAX_ORDERS) {

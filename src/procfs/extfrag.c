@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "procfs/paste.h"
+#include "procfs/zone_name.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +27,7 @@ static bool parse_line(struct span s, struct extfrag_zone *z)
 	bool fraction = span_find(s, ".") != NULL;
 
 	memset(z, 0, sizeof(*z));
-	if (!fraction || !span_skip(&s, "Node"))
-		return false;
-	span_blanks(&s);
-	if (!span_int(&s, &z->node) || z->node < 0 || !span_skip(&s, ","))
-		return false;
-	span_blanks(&s);
-	if (!span_skip(&s, "zone") || !span_word(&s, &name) || name.length >= PROCFS_NAME)
+	if (!fraction || !zone_name_take(&s, &z->node, &name))
 		return false;
 	span_put(name, z->zone, sizeof(z->zone));
 	while (z->orders < PROCFS_MAX_ORDERS && take_index(&s, &z->index[z->orders]))

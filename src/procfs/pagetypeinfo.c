@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "procfs/paste.h"
+#include "procfs/zone_name.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,25 +33,6 @@ static bool type_of(struct span s, enum page_type *type)
 		}
 	}
 	return false;
-}
-
-/* "Node    0, zone      DMA" with what follows left in *s. */
-static bool take_zone(struct span *s, int *node, struct span *zone)
-{
-	struct span t = *s;
-
-	if (!span_skip(&t, "Node"))
-		return false;
-	span_blanks(&t);
-	if (!span_int(&t, node) || *node < 0 || !span_skip(&t, ","))
-		return false;
-	span_blanks(&t);
-	if (!span_skip(&t, "zone") || !span_word(&t, zone))
-		return false;
-	if (zone->length && zone->at[zone->length - 1] == ',')
-		zone->length--;
-	*s = t;
-	return zone->length && zone->length < PROCFS_NAME;
 }
 
 static struct page_type_zone *zone_for(struct reader *r, int node, struct span name)
@@ -153,7 +135,7 @@ static int read_line(struct reader *r, struct span s)
 	}
 	if (!span_starts(s, "Node"))
 		return 0; /* headings */
-	if (!take_zone(&s, &node, &zone))
+	if (!zone_name_take(&s, &node, &zone))
 		return -EINVAL;
 	span_blanks(&s);
 	if (span_skip(&s, "type "))

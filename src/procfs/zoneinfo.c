@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "procfs/counters.h"
+#include "procfs/zone_name.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,13 +55,7 @@ static struct zone_info *current(struct reader *r)
 /* "Node 0, zone   Normal" */
 static bool parse_header(struct span s, int *node, struct span *zone)
 {
-	if (!span_skip(&s, "Node"))
-		return false;
-	span_blanks(&s);
-	if (!span_int(&s, node) || *node < 0 || !span_skip(&s, ","))
-		return false;
-	span_blanks(&s);
-	if (!span_skip(&s, "zone") || !span_word(&s, zone) || zone->length >= PROCFS_NAME)
+	if (!zone_name_take(&s, node, zone))
 		return false;
 	span_blanks(&s);
 	return !s.length;
