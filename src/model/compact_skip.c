@@ -35,20 +35,15 @@ static bool sample_block(const struct model *m, const struct block *b, pfn_t sta
 	return false;
 }
 
-/* Mirrors __reset_isolation_pfn(). */
+/* Mirrors __reset_isolation_pfn(), but for blocks that need no look; see candidates(). */
 static bool reset_block(struct model *m, const struct zone *z, pfn_t pfn, bool source, bool target)
 {
 	const struct block *b = block_get(m, block_of(pfn));
-	pfn_t head = memmap_head(m, pfn);
-	uint8_t state = m->map.state[head];
 	pfn_t start, last;
 
-	if (m->map.zone_of_block[block_of(pfn).v] != z->id.v || PG_KIND(state) == PG_HOLE)
+	if (m->map.zone_of_block[block_of(pfn).v] != z->id.v || memmap_whole(m, pfn) ||
+	    PG_KIND(m->map.state[memmap_head(m, pfn)]) == PG_HOLE)
 		return false;
-	if ((KINDS_OWNED >> PG_KIND(state) & 1) && PG_ORDER(state) >= PAGEBLOCK_ORDER)
-		return false;
-	if (source && target && !memmap_skip(m, pfn))
-		return true;
 	if (!source && target && block_list_type(m, pfn) != MIGRATE_MOVABLE)
 		return false;
 	start = pb_start(pfn) > z->start_pfn ? pb_start(pfn) : z->start_pfn;
@@ -59,34 +54,88 @@ static bool reset_block(struct model *m, const struct zone *z, pfn_t pfn, bool s
 	return true;
 }
 
+/* Blocks of a word of the bitmaps that a reset has to look at: those no compound fills and, once
+ * the first suitable one is known, only those whose mark can be cleared. */
+static uint64_t candidates(const struct model *m, uint32_t word, bool known)
+{
+	return ~m->map.whole[word] & (known ? m->map.skip[word] : ~0ull);
+}
+
+/* The walk upwards over n blocks: the first suitable source, PFN_NONE if there is none. */
+static pfn_t reset_sources(struct model *m, const struct zone *z, uint32_t n)
+{
+	uint32_t first = block_of(z->start_pfn).v, b = first;
+	pfn_t found = PFN_NONE;
+
+	while (b < first + n) {
+		uint64_t left = candidates(m, b / 64, found != PFN_NONE) >> (b % 64);
+		pfn_t pfn;
+
+		if (left == 0) {
+			b = (b / 64 + 1) * 64;
+			continue;
+		}
+		b += (uint32_t)__builtin_ctzll(left);
+		if (b >= first + n)
+			break;
+		pfn = z->start_pfn + block_start((block_t){b - first});
+		if (reset_block(m, z, pfn, true, found != PFN_NONE) && found == PFN_NONE)
+			found = pfn;
+		b++;
+	}
+	return found;
+}
+
+/* The walk downwards: the first suitable target. */
+static pfn_t reset_targets(struct model *m, const struct zone *z, uint32_t n)
+{
+	uint32_t last = block_of(z->end_pfn - 1).v, passed = 0;
+	pfn_t found = PFN_NONE;
+
+	while (passed < n) {
+		uint32_t b = last - passed;
+		uint64_t left = candidates(m, b / 64, found != PFN_NONE) << (63 - b % 64);
+		pfn_t pfn;
+
+		if (left == 0) {
+			passed += b % 64 + 1;
+			continue;
+		}
+		passed += (uint32_t)__builtin_clzll(left);
+		if (passed >= n)
+			break;
+		pfn = z->end_pfn - 1 - block_start((block_t){passed});
+		if (reset_block(m, z, pfn, found != PFN_NONE, true) && found == PFN_NONE)
+			found = pfn;
+		passed++;
+	}
+	return found;
+}
+
+/*
+ * The kernel takes a source and a target in turn until the two walks meet. They share no block but
+ * one in the middle, which the source comes to first, so here one walk follows the other.
+ */
 void compact_reset_zone(struct model *m, struct zone *z)
 {
-	pfn_t source = z->start_pfn, target = z->end_pfn - 1;
-	pfn_t lowest = target, highest = source;
-	bool source_set = false, target_set = false;
+	pfn_t last = z->end_pfn - 1, lowest, highest;
+	uint32_t n = (last - z->start_pfn + 2 * PAGEBLOCK_PAGES - 1) / (2 * PAGEBLOCK_PAGES);
 
 	if (!z->blockskip_flush)
 		return;
 	z->blockskip_flush = false;
-	for (; source < target; source += PAGEBLOCK_PAGES, target -= PAGEBLOCK_PAGES) {
-		if (reset_block(m, z, source, true, source_set) && source < lowest) {
-			source_set = true;
-			lowest = source;
-			z->init_migrate = lowest;
-			z->cached_migrate[0] = z->cached_migrate[1] = lowest;
-		}
-		if (reset_block(m, z, target, target_set, true) && target > highest) {
-			target_set = true;
-			highest = target;
-			z->init_free = highest;
-			z->cached_free = highest;
-		}
-		clock_charge(m, COST_SKIP_RESET_BLOCK, 2);
-	}
+	clock_charge(m, COST_SKIP_RESET_BLOCK, 2ull * n);
+	lowest = reset_sources(m, z, n);
+	if (lowest != PFN_NONE)
+		z->init_migrate = z->cached_migrate[0] = z->cached_migrate[1] = lowest;
+	highest = reset_targets(m, z, n);
+	if (highest != PFN_NONE)
+		z->init_free = z->cached_free = highest;
 	/* Nothing to work between: the next run finds its scanners together. */
-	if (lowest >= highest) {
-		z->cached_migrate[0] = z->cached_migrate[1] = source;
-		z->cached_free = target;
+	if (lowest == PFN_NONE || highest == PFN_NONE || lowest >= highest) {
+		z->cached_migrate[0] = z->cached_migrate[1] =
+			z->start_pfn + block_start((block_t){n});
+		z->cached_free = last - block_start((block_t){n});
 	}
 }
 

@@ -21,8 +21,10 @@ int memmap_init(struct model *m, pfn_t end_pfn)
 	map->word = arena_reserve(m->arena, (size_t)end_pfn * sizeof(*map->word));
 	map->block = arena_reserve(m->arena, (size_t)(map->nr_blocks + 1) * sizeof(*map->block));
 	map->skip = arena_reserve(m->arena, (size_t)(map->nr_blocks / 64 + 1) * sizeof(*map->skip));
+	map->whole = arena_reserve(m->arena, (size_t)(map->nr_blocks / 64 + 1) * sizeof(*map->whole));
 	map->zone_of_block = arena_reserve(m->arena, map->nr_blocks);
-	if (!map->state || !map->flag || !map->word || !map->block || !map->skip || !map->zone_of_block)
+	if (!map->state || !map->flag || !map->word || !map->block || !map->skip || !map->whole ||
+	    !map->zone_of_block)
 		return -ENOMEM;
 	memset(map->zone_of_block, ZONE_NONE.v, map->nr_blocks);
 	return 0;
@@ -69,20 +71,6 @@ void memmap_reserve(struct model *m, pfn_t start, pfn_t end, enum page_kind kind
 	}
 }
 
-uint32_t memmap_next_unskipped(const struct model *m, uint32_t from, uint32_t to)
-{
-	while (from < to) {
-		uint64_t clear = ~m->map.skip[from / 64] >> (from % 64);
-
-		if (clear) {
-			from += (uint32_t)__builtin_ctzll(clear);
-			return from < to ? from : to;
-		}
-		from = (from / 64 + 1) * 64;
-	}
-	return to;
-}
-
 uint32_t memmap_prev_unskipped(const struct model *m, uint32_t from, uint32_t low)
 {
 	while (from > low) {
@@ -113,6 +101,15 @@ void memmap_split_folio(struct model *m, pfn_t head, uint32_t first_slot)
 		m->map.word[head + i] = first_slot + i;
 	}
 	MEMMAP_COUNT(m, head, order, nr_compound, -=);
+	if (order >= PAGEBLOCK_ORDER)
+		memmap_set_whole(m, head, order, false);
+}
+
+static bool is_whole(const struct model *m, pfn_t start)
+{
+	uint8_t s = m->map.state[memmap_head(m, start)];
+
+	return KINDS_OWNED >> PG_KIND(s) & 1 && PG_ORDER(s) >= PAGEBLOCK_ORDER;
 }
 
 /* What one block's pages add up to; the free part of an order-10 chunk may begin in the block before. */
@@ -125,9 +122,11 @@ bool memmap_block_is_valid(struct model *m, block_t id)
 
 	if (!(b->bits & BLOCK_TOUCHED)) {
 		/* Never touched: zero but for the type and isolation. */
-		return b->nr_taken == 0 && b->nr_lru == 0 && b->nr_pcp == 0 && b->nr_free_heads == 0 &&
+		return !memmap_whole(m, start) && b->nr_taken == 0 && b->nr_lru == 0 && b->nr_pcp == 0 && b->nr_free_heads == 0 &&
 		       b->nr_hole == 0 && b->nr_compound == 0;
 	}
+	if (memmap_whole(m, start) != is_whole(m, start))
+		return false;
 	if (id.v % 2 == 1 && m->map.state[start - PAGEBLOCK_PAGES] == PG_STATE(PG_FREE, MAX_PAGE_ORDER))
 		return b->nr_taken == 0 && b->nr_free_heads == 0;
 	for (pfn_t pfn = start; pfn < end;) {

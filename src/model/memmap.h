@@ -73,12 +73,29 @@ static inline void memmap_skip_clear(struct model *m, pfn_t pfn)
 	m->map.skip[b / 64] &= ~(1ull << (b % 64));
 }
 
-/* First block in [from, to) whose skip bit is clear, `to` if none: the scanners' fast forward. */
-uint32_t memmap_next_unskipped(const struct model *m, uint32_t from, uint32_t to);
-/* Last block in (low, from] whose skip bit is clear, `low` if none. */
+/* Does one owned compound fill the block? Mirrors pageblock_skip_persistent(). */
+static inline bool memmap_whole(const struct model *m, pfn_t pfn)
+{
+	uint32_t b = block_of(pfn).v;
+
+	return m->map.whole[b / 64] >> (b % 64) & 1;
+}
+
+/* Last block in (low, from] whose skip bit is clear, `low` if none: the target scanner's fast forward. */
 uint32_t memmap_prev_unskipped(const struct model *m, uint32_t from, uint32_t low);
 
 /* ---- transitions -------------------------------------------------------------------------- */
+
+/* A compound of a block's size or larger fills its blocks, or ceases to. */
+static inline void memmap_set_whole(struct model *m, pfn_t head, unsigned order, bool whole)
+{
+	for (uint32_t b = block_of(head).v; b <= block_of(head + (1u << order) - 1).v; b++) {
+		if (whole)
+			m->map.whole[b / 64] |= 1ull << (b % 64);
+		else
+			m->map.whole[b / 64] &= ~(1ull << (b % 64));
+	}
+}
 
 /* Adds n * pages to a count of each block the chunk is in (two for order 10). */
 #define MEMMAP_COUNT(m, pfn, order, field, op)                                                     \
@@ -193,6 +210,8 @@ static inline void memmap_own(struct model *m, pfn_t pfn, unsigned order, enum p
 		memset(&m->map.state[pfn + 1], PG_STATE(tail, order), (1u << order) - 1);
 		MEMMAP_COUNT(m, pfn, order, nr_compound, +=);
 	}
+	if (order >= PAGEBLOCK_ORDER)
+		memmap_set_whole(m, pfn, order, true);
 	if (kind == PG_MOVABLE_OPS)
 		MEMMAP_COUNT(m, pfn, order, nr_movable_ops, +=);
 }
@@ -214,6 +233,8 @@ static inline void memmap_disown(struct model *m, pfn_t pfn)
 		memset(&m->map.state[pfn + 1], 0, (1u << order) - 1);
 		MEMMAP_COUNT(m, pfn, order, nr_compound, -=);
 	}
+	if (order >= PAGEBLOCK_ORDER)
+		memmap_set_whole(m, pfn, order, false);
 }
 
 /* Block counts that depend on LRU and PINNED together. Folios are never larger than a block. */

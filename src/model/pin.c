@@ -18,6 +18,11 @@
 /* Pages a batch: one atom. */
 #define PIN_BATCH 64u
 
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
 int pin_init(struct model *m)
 {
 	struct pins *p = &m->pins;
@@ -140,6 +145,24 @@ uint32_t pin_refs(const struct model *m, slot_t slot)
 	return pin_folio_refs(m, head);
 }
 
+/*
+ * Pages of a set from `cursor` on, at most `most`, that one huge page holds as a whole: what is
+ * done to one of them can be done to all at once. 1 in other memory.
+ */
+static uint32_t pin_same_huge(const struct model *m, const struct pin_set *set, uint64_t cursor,
+			      uint32_t most)
+{
+	uint32_t in_group = (uint32_t)(set->first_slot + cursor) % SLOT_GROUP;
+	uint64_t pages = SLOT_GROUP - in_group;
+
+	if (!(m->own.pfn[set->first_slot + cursor - in_group] & SLOT_HUGE))
+		return 1;
+	if (pages > set->nr_slots - cursor)
+		pages = set->nr_slots - cursor;
+	pages = (pages + set->step - 1) / set->step;
+	return min_u32((uint32_t)pages, most);
+}
+
 /* ---- pinning ------------------------------------------------------------------------------ */
 
 /* Mirrors folio_is_longterm_pinnable(). */
@@ -211,11 +234,13 @@ int pin_step(struct model *m, pin_id id, bool fault_in, uint64_t *cursor)
 
 	check(id.v && set->times);
 	m->ctx.flags |= CTX_LONGTERM;
-	for (unsigned n = 0; n < PIN_BATCH && *cursor < set->nr_slots && !err;
-	     n++, *cursor += set->step) {
+	for (uint32_t n = 0, pages; n < PIN_BATCH && *cursor < set->nr_slots && !err;
+	     n += pages, *cursor += (uint64_t)pages * set->step) {
 		uint64_t index = first + *cursor;
+		uint32_t refs;
 		pfn_t head;
 
+		pages = 1;
 		err = pin_make_ready(m, set->region, index, fault_in);
 		if (err == -ENOENT) {
 			err = 0;
@@ -224,11 +249,16 @@ int pin_step(struct model *m, pin_id id, bool fault_in, uint64_t *cursor)
 		if (err)
 			break;
 		head = memmap_head(m, owner_page(m, r, index));
-		err = pin_set_refs(m, head, pin_folio_refs(m, head) + set->times);
+		refs = pin_folio_refs(m, head);
+		/* More references on a folio that has several cannot fail. */
+		if (refs >= 2)
+			pages = pin_same_huge(m, set, *cursor, PIN_BATCH - n);
+		err = pin_set_refs(m, head, refs + pages * set->times);
 		if (err)
 			break;
-		stat_node(&m->node[zone_of(m, head)->node.v], VM_NR_FOLL_PIN_ACQUIRED, set->times);
-		clock_charge(m, COST_PIN_PAGE, 1);
+		stat_node(&m->node[zone_of(m, head)->node.v], VM_NR_FOLL_PIN_ACQUIRED,
+			  (int64_t)pages * set->times);
+		clock_charge(m, COST_PIN_PAGE, pages);
 	}
 	m->ctx.flags = flags;
 	if (err)
@@ -243,19 +273,27 @@ int pin_drop_step(struct model *m, pin_id id, uint64_t *cursor)
 	uint32_t first = set->first_slot - r->first_slot;
 
 	check(id.v && set->times);
-	for (unsigned n = 0; n < PIN_BATCH && *cursor < set->nr_slots; n++, *cursor += set->step) {
+	for (uint32_t n = 0, pages; n < PIN_BATCH && *cursor < set->nr_slots;
+	     n += pages, *cursor += (uint64_t)pages * set->step) {
 		pfn_t pfn = owner_page(m, r, first + *cursor), head;
 		uint32_t refs;
 
+		pages = 1;
 		if (pfn == PFN_NONE)
 			continue;
 		head = memmap_head(m, pfn);
 		refs = pin_folio_refs(m, head);
 		if (refs == 0)
 			continue; /* a hole when the set was pinned */
-		must(pin_set_refs(m, head, refs > set->times ? refs - set->times : 0) == 0);
-		stat_node(&m->node[zone_of(m, head)->node.v], VM_NR_FOLL_PIN_RELEASED, set->times);
-		clock_charge(m, COST_PIN_PAGE, 1);
+		/* As long as one reference is left. */
+		if (refs > 2 * set->times)
+			pages = pin_same_huge(m, set, *cursor,
+					      min_u32(PIN_BATCH - n, (refs - 1) / set->times));
+		must(pin_set_refs(m, head,
+				  refs > pages * set->times ? refs - pages * set->times : 0) == 0);
+		stat_node(&m->node[zone_of(m, head)->node.v], VM_NR_FOLL_PIN_RELEASED,
+			  (int64_t)pages * set->times);
+		clock_charge(m, COST_PIN_PAGE, pages);
 	}
 	if (*cursor < set->nr_slots)
 		return 1;

@@ -348,19 +348,11 @@ int scan_migrate_range(struct model *m, struct compact_control *cc, pfn_t start,
 
 /* ---- choosing a block --------------------------------------------------------------------- */
 
-/* Mirrors pageblock_skip_persistent(). */
-static bool skip_persistent(const struct model *m, pfn_t pfn)
-{
-	uint8_t state = m->map.state[memmap_head(m, pfn)];
-
-	return (KINDS_OWNED >> PG_KIND(state) & 1) && PG_ORDER(state) >= PAGEBLOCK_ORDER;
-}
-
 bool scan_migrate_suitable(struct model *m, const struct compact_control *cc, pfn_t pfn)
 {
 	enum migratetype type = block_list_type(m, pfn);
 
-	if (skip_persistent(m, pfn))
+	if (memmap_whole(m, pfn))
 		return false;
 	if (!cc->direct)
 		return true;
@@ -472,6 +464,41 @@ pfn_t scan_migrate_fast(struct model *m, struct compact_control *cc)
 
 /* ---- the turn of the loop ----------------------------------------------------------------- */
 
+/*
+ * Passes the blocks from `from` on in which no scan can begin, a word of both bitmaps at a time:
+ * those that are marked, and those that one compound fills, which only cost a look. The first other
+ * block, `to` if there is none.
+ */
+static uint32_t pass_blocks(struct model *m, struct compact_control *cc, uint32_t from, uint32_t to)
+{
+	uint32_t at = from, whole = 0, last_whole = 0;
+	uint64_t stop = 0;
+
+	while (at < to && !stop) {
+		uint32_t base = at & ~63u, end = base + 64;
+		uint64_t here = ~0ull << (at % 64);
+		uint64_t skip = cc->ignore_skip_hint ? 0 : m->map.skip[at / 64];
+		uint64_t look = m->map.whole[at / 64] & ~skip;
+
+		stop = ~(skip | look) & here;
+		if (stop)
+			end = base + (uint32_t)__builtin_ctzll(stop);
+		if (end > to)
+			end = to;
+		look &= here & (end == base + 64 ? ~0ull : (1ull << (end - base)) - 1);
+		if (look) {
+			whole += (uint32_t)(look == ~0ull ? 64 : __builtin_popcountll(look));
+			last_whole = base + 63 - (uint32_t)__builtin_clzll(look);
+		}
+		at = end;
+	}
+	clock_charge(m, COST_BLOCK_SKIPPED, at - from - whole);
+	clock_charge(m, COST_BLOCK_VISITED, whole);
+	if (whole)
+		scan_migrate_update_cached(cc, block_start((block_t){last_whole + 1}));
+	return at;
+}
+
 enum isolate_result scan_migrate_isolate(struct model *m, struct compact_control *cc)
 {
 	struct zone *z = cc->zone;
@@ -486,13 +513,14 @@ enum isolate_result scan_migrate_isolate(struct model *m, struct compact_control
 
 		if (!compact_block_in_zone(m, z, low))
 			continue;
-		if (low == start && !chosen && !skip_allows(m, cc, low)) {
+		if (low == start && !chosen) {
 			uint32_t at = block_of(low).v;
-			uint32_t next = memmap_next_unskipped(m, at, block_of(cc->free_pfn).v);
+			uint32_t next = pass_blocks(m, cc, at, block_of(cc->free_pfn).v);
 
-			clock_charge(m, COST_BLOCK_SKIPPED, next - at);
-			block_end = block_start((block_t){next});
-			continue;
+			if (next > at) {
+				block_end = block_start((block_t){next});
+				continue;
+			}
 		}
 		if (!scan_migrate_suitable(m, cc, start)) {
 			clock_charge(m, COST_BLOCK_VISITED, 1);

@@ -279,6 +279,43 @@ static void test_running_past_the_free_scanner_leaves_the_scanners_met(void **st
 	assert_int_equal(cc->migrate_pfn, 12 * PAGEBLOCK_PAGES);
 }
 
+static void test_marked_blocks_and_huge_pages_are_passed_each_for_its_time(void **state)
+{
+	const uint32_t end = 290; /* several words of the bitmaps */
+	struct compact_control *cc;
+	uint32_t marked = 0, whole = 0, last_whole = 0;
+	ns_t start;
+
+	(void)state;
+	m = machine_quiet(PROFILE_C, 300 * PAGEBLOCK_PAGES);
+	z = &m->zone[0];
+	lay_begin(m);
+	for (uint32_t b = 1; b < end; b++) {
+		bool mark = b % 3 == 0 || (b > 70 && b < 140), huge = b % 3 || b % 7 == 0;
+
+		if (huge)
+			lay(m, b * PAGEBLOCK_PAGES, "T");
+		if (mark)
+			memmap_skip_set(m, b * PAGEBLOCK_PAGES);
+		marked += mark;
+		whole += huge && !mark;
+		if (huge && !mark)
+			last_whole = b;
+	}
+	lay_end(m);
+	cc = direct_cc(m, z, 3, MIGRATE_ASYNC); /* no fast search */
+	cc->migrate_pfn = z->start_pfn;
+	cc->free_pfn = end * PAGEBLOCK_PAGES;
+	start = m->clock.now;
+	assert_int_equal(scan_migrate_isolate(m, cc), ISOLATE_NONE);
+	assert_int_equal(cc->migrate_pfn, end * PAGEBLOCK_PAGES);
+	assert_int_equal(m->clock.now - start, marked * m->cost.ns[COST_BLOCK_SKIPPED] +
+						       whole * m->cost.ns[COST_BLOCK_VISITED]);
+	assert_int_equal(z->cached_migrate[0], (last_whole + 2) * PAGEBLOCK_PAGES);
+	assert_int_equal(cc->total_migrate_scanned, 0);
+	machine_end(m);
+}
+
 /* ---- choosing a block --------------------------------------------------------------------- */
 
 #define SPAN_BLOCKS 1001u
@@ -522,6 +559,7 @@ int main(void)
 		ON_MACHINE(test_runs_that_ignore_marks_mark_only_what_gave_nothing),
 		ON_MACHINE(test_marked_blocks_are_passed_without_a_count),
 		ON_MACHINE(test_running_past_the_free_scanner_leaves_the_scanners_met),
+		cmocka_unit_test(test_marked_blocks_and_huge_pages_are_passed_each_for_its_time),
 		cmocka_unit_test(test_the_fast_search_looks_at_half_then_an_eighth_of_the_span),
 		cmocka_unit_test(test_the_fast_search_goes_on_from_its_lowest_hit_once),
 		cmocka_unit_test(test_when_the_fast_search_is_not_used),
