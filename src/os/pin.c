@@ -14,7 +14,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
+#include "os/measure.h"
 #include "os/worker.h"
 #include "procfs/procfs.h"
 #include "util/util.h"
@@ -25,6 +27,24 @@
  */
 #define RING_BUFFERS 512
 #define BUFFER_PAGES 240
+
+/*
+ * Pins of a huge page in a fixed buffer are merged into one. A region of memory that programs share
+ * with a ring (since 6.13) keeps all of them; of one huge page it needs no mapping of its own.
+ */
+#define REGISTER_REGION 34 /* IORING_REGISTER_MEM_REGION */
+#define REGION_OF_USER  1  /* IORING_MEM_REGION_TYPE_USER */
+#define REGIONS_MOST    512
+
+/* struct io_uring_region_desc and struct io_uring_mem_region_reg */
+struct region {
+	uint64_t at, bytes;
+	uint32_t flags, id;
+	uint64_t mmap_offset, reserved[4];
+};
+struct region_register {
+	uint64_t region, flags, reserved[2];
+};
 
 /* Runs shorter than this on average are worth squeezing. */
 #define RUN_PAGES 32
@@ -39,6 +59,7 @@ struct pin {
 	struct iovec *buffer; /* as long as nothing is registered */
 	unsigned rings;
 	int *ring;
+	bool regions; /* one in each ring, instead of buffers */
 };
 
 static struct pin **pin_find(struct memory *m, unsigned step)
@@ -50,13 +71,27 @@ static struct pin **pin_find(struct memory *m, unsigned step)
 	return p;
 }
 
+/* A region goes with its ring, from a kernel thread some time after the ring was closed. */
+static void await_drop(const struct pin *p, int64_t before)
+{
+	for (int i = 0; i < 100 && measure_pins() > before - (int64_t)p->pages; i++) {
+		struct timespec pause = {.tv_nsec = 20000000};
+
+		nanosleep(&pause, NULL);
+	}
+}
+
 static void pin_drop(struct pin *p)
 {
+	int64_t before = p->regions && p->rings ? measure_pins() : 0;
+
 	for (unsigned i = 0; i < p->rings; i++) {
 		/* Closing alone would release the pins some time later, from a kernel thread. */
 		syscall(SYS_io_uring_register, p->ring[i], IORING_UNREGISTER_BUFFERS, NULL, 0);
 		close(p->ring[i]);
 	}
+	if (p->regions && p->rings)
+		await_drop(p, before);
 	p->rings = 0;
 }
 
@@ -122,10 +157,8 @@ int pin_probe(struct cl_error *err)
 	return 0;
 }
 
-static int rings_open(struct pin *p, struct cl_error *err)
+static int rings_open(struct pin *p, uint64_t want, struct cl_error *err)
 {
-	unsigned want = (unsigned)((p->buffers + RING_BUFFERS - 1) / RING_BUFFERS);
-
 	p->ring = calloc(want, sizeof(*p->ring));
 	if (!p->ring)
 		return cl_error(err, -ENOMEM, "out of memory");
@@ -137,6 +170,11 @@ static int rings_open(struct pin *p, struct cl_error *err)
 		p->ring[p->rings++] = fd;
 	}
 	return 0;
+}
+
+static int rings_for_buffers(struct pin *p, struct cl_error *err)
+{
+	return rings_open(p, (p->buffers + RING_BUFFERS - 1) / RING_BUFFERS, err);
 }
 
 static int buffer_add(struct pin *p, char *at)
@@ -207,7 +245,7 @@ static int pin_prepare(struct memory *m, unsigned step, struct worker_reply *rep
 		return r;
 	if (!p->pages)
 		return cl_error(&reply->error, -EINVAL, "the memory has no page left to pin");
-	return rings_open(p, &reply->error);
+	return rings_for_buffers(p, &reply->error);
 }
 
 static int pin_register(const struct pin *p)
@@ -223,29 +261,66 @@ static int pin_register(const struct pin *p)
 	return 0;
 }
 
-int pin_range(struct memory *m, char *at, uint64_t bytes)
+static int region_register(int ring, const char *at, uint64_t bytes)
 {
-	struct pin *p = calloc(1, sizeof(*p));
-	int r = p ? 0 : -ENOMEM;
+	struct region region = {.at = (uint64_t)(uintptr_t)at,
+				.bytes = bytes,
+				.flags = REGION_OF_USER};
+	struct region_register r = {.region = (uint64_t)(uintptr_t)&region};
 
-	if (r)
-		return r;
-	p->step = m->step;
+	return syscall(SYS_io_uring_register, ring, REGISTER_REGION, &r, 1) < 0 ? -errno : 0;
+}
+
+/* -EINVAL: this kernel has no regions. */
+static int pin_regions(struct pin *p, const char *at, uint64_t bytes)
+{
+	uint64_t most = (bytes + REGIONS_MOST - 1) / REGIONS_MOST,
+		 each = (most + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
+	/* All of them first: what a ring takes is not to be asked for between the pages. */
+	int r = rings_open(p, (bytes + each - 1) / each, NULL);
+
+	p->regions = true;
+	for (unsigned i = 0; i < p->rings && !r; i++) {
+		uint64_t done = i * each, part = bytes - done < each ? bytes - done : each;
+
+		r = region_register(p->ring[i], at + done, part);
+		p->pages += r ? 0 : part / PAGE_BYTES;
+	}
+	return r;
+}
+
+static int pin_buffers(struct pin *p, char *at, uint64_t bytes)
+{
+	int r = 0;
+
 	p->pages = bytes / PAGE_BYTES;
 	p->room = p->pages / BUFFER_PAGES + 1;
 	p->buffer = table_new(p->room * sizeof(*p->buffer));
 	if (!p->buffer)
-		r = -ENOMEM;
+		return -ENOMEM;
 	for (uint64_t done = 0; done < bytes && !r; done += PAGE_BYTES)
 		r = buffer_add(p, at + done);
 	if (!r)
-		r = rings_open(p, NULL);
-	if (!r)
-		r = pin_register(p);
-	if (r) {
+		r = rings_for_buffers(p, NULL);
+	return r ? r : pin_register(p);
+}
+
+int pin_range(struct memory *m, char *at, uint64_t bytes)
+{
+	struct pin *p = calloc(1, sizeof(*p));
+	int r = p ? pin_regions(p, at, bytes) : -ENOMEM;
+
+	if (r == -EINVAL) {
 		pin_free(p);
+		p = calloc(1, sizeof(*p));
+		r = p ? pin_buffers(p, at, bytes) : -ENOMEM;
+	}
+	if (r) {
+		if (p)
+			pin_free(p);
 		return r;
 	}
+	p->step = m->step;
 	pthread_mutex_lock(&m->pins_lock);
 	p->next = m->pins;
 	m->pins = p;

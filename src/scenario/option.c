@@ -224,7 +224,8 @@ const struct option option_table[] = {
 		 "pin what is not there yet, as a driver that is handed a virtual machine's memory "
 		 "does; the pins stay until release.",
 	 .mirrors = "a page fault; madvise(2) with MADV_POPULATE_WRITE; mmap(2) with MAP_POPULATE; "
-		 "madvise(2) with MADV_COLLAPSE; cl_populate(3); IORING_REGISTER_BUFFERS"},
+		 "madvise(2) with MADV_COLLAPSE; cl_populate(3); IORING_REGISTER_MEM_REGION, before "
+		 "Linux 6.13 IORING_REGISTER_BUFFERS"},
 	{STEP(FAULT, "cpu_node", fault.cpu_node), .type = OPT_NODE, .words = "any",
 	 .fallback = "any", .help = "Threads run on the CPUs of this node.",
 	 .mirrors = "sched_setaffinity(2)"},

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include "os/mountfd.h"
 #include "procfs/procfs.h"
@@ -521,6 +522,28 @@ static void no_pin_outlives_a_run(void **state)
 	assert_true(pins_of_the_machine() - before < 1000);
 }
 
+static void memory_pinned_as_it_comes_keeps_a_pin_for_each_page(void **state)
+{
+	struct utsname u;
+	int major, minor;
+	json_t *r, *s;
+
+	(void)state;
+	/* Before, io_uring has nothing that does not merge the pins of a huge page. */
+	if (uname(&u) || sscanf(u.release, "%d.%d", &major, &minor) != 2 ||
+	    major * 100 + minor < 613)
+		skip();
+	r = run_well("[step start]\nkind = fault\nsize = 16M\nadvice = hugepage\nmethod = pin\n"
+		     "[step end]\nkind = release\nof = start\n");
+	s = step_of(r, "start");
+	assert_int_equal(pages(s, "base") + 512 * pages(s, "huge"), 4096);
+	assert_true(number(s, "vmstat", "nr_foll_pin_acquired") >= 4096);
+	/* The counters are the machine's; some are released for others. */
+	assert_true(number(s, "vmstat", "nr_foll_pin_released") < 2048);
+	assert_true(number(step_of(r, "end"), "vmstat", "nr_foll_pin_released") >= 4096);
+	json_decref(r);
+}
+
 static void a_stopped_run_puts_everything_back(void **state)
 {
 	char before[64], now[64], text[256];
@@ -633,6 +656,7 @@ int main(void)
 		cmocka_unit_test(the_end_of_a_worker_ends_the_run),
 		cmocka_unit_test(no_step_passes_over_a_dead_worker),
 		cmocka_unit_test(no_pin_outlives_a_run),
+		cmocka_unit_test(memory_pinned_as_it_comes_keeps_a_pin_for_each_page),
 		cmocka_unit_test(a_stopped_run_puts_everything_back),
 		cmocka_unit_test(after_sigkill_settings_traces_and_memory_are_gone),
 	};
