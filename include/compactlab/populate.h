@@ -20,7 +20,7 @@
  *     filled another way before the next try, and more where a failure takes long:
  *     tries may cost a twelfth of the time in between, after a thirty-second of the
  *     whole for the first ones. Success ends the deferral, and so do free blocks that
- *     appear;
+ *     appear, and long-term pins that go away (/proc/vmstat);
  *   - deferred blocks become what `fallback` says.
  *
  * "Block" is the size of a PMD-mapped huge page: 2 MiB on x86-64.

@@ -159,6 +159,9 @@ static void say_pin(struct words *w, const struct plan *p, const struct step *s)
 static void say_unpin(struct words *w, const struct plan *p, const struct step *s)
 {
 	put(w, "drop the pins of %s", step_name(p, s->unpin.of));
+	if (s->unpin.during)
+		put(w, " when %u%% of %s is there", s->unpin.at_ppm / 10000,
+		    step_name(p, s->unpin.during));
 }
 
 static void put_policy(struct words *w, const struct step_fault *f)

@@ -33,6 +33,8 @@ static int model_probe(const struct backend_run *run, struct cl_error *err)
 			return not_modelled(s, p, s->read.file, err);
 		if (s->kind == STEP_FAULT && s->fault.method == METHOD_COMPACTLAB)
 			return not_modelled(s, p, "programs, so no method compactlab", err);
+		if (s->kind == STEP_UNPIN && s->unpin.during)
+			return not_modelled(s, p, "two steps at a time", err);
 	}
 	return r;
 }

@@ -178,6 +178,7 @@ static int clean_up(struct exec *x, int r, struct cl_error *err)
 	for (unsigned i = 0; i < x->plan->steps; i++)
 		worker_stop(x->worker[i]);
 	free(x->worker);
+	span_free(&x->during.span);
 	wait_for_pins(x);
 	trace_close(x->trace);
 	if (x->dog)

@@ -12,6 +12,21 @@
 #include "os/watchdog.h"
 #include "os/worker.h"
 
+/* The counters around an operation. */
+struct span {
+	struct measure before, after;
+	struct trace_sum trace;
+	int traced; /* 0, or why the sums are not to be used */
+};
+
+/* What an unpin step that happens during a fault step leaves for its own record. */
+struct during {
+	struct span span;
+	struct worker_reply reply;
+	uint64_t at_bytes; /* of the fault step's memory were there when the pins had gone */
+	uint64_t blocks_until_huge; /* see struct worker_reply */
+};
+
 struct exec {
 	const struct os_run *run;
 	const struct plan *plan;
@@ -24,6 +39,7 @@ struct exec {
 	uint64_t drained_ns;        /* when the trace was read last */
 	struct inside *inside;      /* for snapshots; NULL: the kernel does not show itself */
 	struct snapshot **snapshot; /* by the index of the step that wants one */
+	struct during during;
 	json_t *steps, *notes;
 	json_t *restored; /* {path: value} of the settings that were put back */
 };
@@ -49,13 +65,6 @@ void exec_note(struct exec *x, const char *text);
  */
 int exec_wait(struct exec *x, struct worker *w, uint64_t timeout_ns, bool filling,
 	      struct worker_reply *reply, struct cl_error *err);
-
-/* The counters around an operation. */
-struct span {
-	struct measure before, after;
-	struct trace_sum trace;
-	int traced; /* 0, or why the sums are not to be used */
-};
 
 int span_open(struct exec *x, struct span *s, struct cl_error *err);
 int span_close(struct exec *x, struct span *s, struct cl_error *err);

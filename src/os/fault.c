@@ -143,6 +143,7 @@ static int fault_prepare(struct memory *m, unsigned step, struct worker_reply *r
 	if (f->advice != ADVICE_NONE && madvise(m->base, m->room, advice) < 0 &&
 	    f->advice == ADVICE_HUGEPAGE)
 		return cl_error(err, -EOPNOTSUPP, "this kernel has no transparent huge pages");
+	reply->bytes = m->room;
 	fault_io_free(m->io);
 	r = fault_io_start(m, f, &m->io, err);
 	return r ? r : fault_team(m, f, err);
@@ -169,6 +170,24 @@ static int fault_act(struct memory *m, unsigned step, struct worker_reply *reply
 		return cl_error_hint(&reply->error, -EOPNOTSUPP, "Linux 6.1 or later has");
 	}
 	return r ? cl_error(&reply->error, r, "cannot fault the memory in: %s", strerror(-r)) : 0;
+}
+
+static int until_huge(struct memory *m, struct worker_reply *reply)
+{
+	uint64_t from = atomic_load(&m->shared->mark) / HUGE_BYTES, at = from, present;
+	struct node_pages pages[PLAN_MAX_NODES];
+	uint64_t huge = 0;
+	int r = 0;
+
+	while (!r && !huge && at < m->bytes / HUGE_BYTES) {
+		r = pagemap_count(m->base + at * HUGE_BYTES, PAGES_PER_HUGE, pages, &present,
+				  &reply->error);
+		for (int i = 0; i < PLAN_MAX_NODES; i++)
+			huge += pages[i].huge;
+		at += !huge;
+	}
+	reply->blocks_until_huge = at - from;
+	return r;
 }
 
 /* The kernel's own account of huge pages must agree with what the page tables show. */
@@ -216,6 +235,11 @@ static int fault_verify(struct memory *m, unsigned step, struct worker_reply *re
 		return cl_error(&reply->error, -EIO, "%llu huge pages in spite of nohugepage",
 				(unsigned long long)huge);
 	compare_smaps(m, reply);
+	if (atomic_load(&m->shared->mark)) {
+		r = until_huge(m, reply);
+		if (r)
+			return r;
+	}
 	return fault_io_verify(m->io, m, f, reply);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "os/during.h"
 #include "os/exec.h"
 #include "os/numa.h"
 #include "os/settings.h"
@@ -332,10 +333,14 @@ static int fault_runs(struct exec *x, unsigned i, struct span *s, struct repeats
 	int shift = -1, r = 0;
 
 	while (!r) {
+		bool last = all->runs + 1 >= f->repeat;
+
 		r = phase(x, i, WORKER_PREPARE, &reply, err);
 		if (!r)
 			r = span_open(x, s, err);
-		if (!r)
+		if (!r && last && during_unpin(x->plan, i))
+			r = during_act(x, i, reply.bytes, &reply, err);
+		else if (!r)
 			r = phase(x, i, WORKER_ACT, &reply, err);
 		if (!r)
 			r = span_close(x, s, err);
@@ -371,6 +376,7 @@ static int fault_step(struct exec *x, unsigned i, json_t *record, struct cl_erro
 	if (!r)
 		r = phase(x, i, WORKER_VERIFY, &reply, err);
 	if (!r) {
+		x->during.blocks_until_huge = reply.blocks_until_huge;
 		record_span(x, record, &s, time_ns);
 		record_reply(x, record, STEP_FAULT, &reply);
 		json_object_set_new(record, "runs", json_integer(all.runs));
@@ -382,6 +388,23 @@ static int fault_step(struct exec *x, unsigned i, json_t *record, struct cl_erro
 	}
 	span_free(&s);
 	json_decref(all.vmstat);
+	return r;
+}
+
+/* It has happened already. */
+static int unpin_during(struct exec *x, json_t *record, struct cl_error *err)
+{
+	struct during *d = &x->during;
+	int r = confirm_pins(x, STEP_UNPIN, &d->span, &d->reply, err);
+
+	if (!r) {
+		record_span(x, record, &d->span, d->reply.time_ns);
+		record_reply(x, record, STEP_UNPIN, &d->reply);
+		detail_set(record, "at_blocks", d->at_bytes / HUGE_BYTES);
+		detail_set(record, "blocks_until_huge", d->blocks_until_huge);
+	}
+	span_free(&d->span);
+	memset(d, 0, sizeof(*d));
 	return r;
 }
 
@@ -521,6 +544,10 @@ int step_run(struct exec *x, unsigned i, struct cl_error *err)
 	case STEP_PIN:
 	case STEP_UNPIN:
 	case STEP_RELEASE:
+		if (s->kind == STEP_UNPIN && s->unpin.during) {
+			r = unpin_during(x, record, err);
+			break;
+		}
 		if (!x->worker[owner(x->plan, i)])
 			r = cl_error(err, -EINVAL, "the memory of step %s was released before",
 				     x->plan->step[owner(x->plan, i)].name);

@@ -48,6 +48,7 @@ struct worker_reply {
 	uint64_t pinned_pages;
 	uint64_t pin_references; /* at least so many stay held when pins of one folio are merged */
 	uint64_t files;
+	uint64_t blocks_until_huge; /* of 2 MiB, from the mark to the first huge page, or the end */
 	bool has_pages;
 	struct node_pages pages[PLAN_MAX_NODES];
 	bool has_latency;
@@ -62,6 +63,7 @@ struct worker_shared {
 	 * memory. */
 	_Atomic uintptr_t base, place;
 	_Atomic uint64_t bytes;
+	_Atomic uint64_t mark; /* bytes of a fault step that were there when something happened */
 };
 
 struct punch;

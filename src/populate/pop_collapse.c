@@ -22,17 +22,9 @@ struct pass {
 
 static uint64_t free_blocks(const struct pop_job *job)
 {
-	char text[16384];
 	struct pop_free f;
-	ssize_t n = job->probe->buddyinfo >= 0
-			    ? pread(job->probe->buddyinfo, text, sizeof(text) - 1, 0)
-			    : -1;
 
-	if (n <= 0)
-		return 0;
-	text[n] = 0;
-	if (!pop_nodes_buddyinfo(&job->probe->nodes, text, &f))
-		return 0;
+	pop_probe_free(job->probe, &f);
 	return pop_free_in(&f, &job->home);
 }
 

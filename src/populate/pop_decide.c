@@ -22,6 +22,7 @@ void pop_decide_init(struct pop_decide *d, const struct pop_rules *rules)
 	memset(d, 0, sizeof(*d));
 	d->rules = *rules;
 	d->chunk = d->try_chunk = d->plain_chunk = 1;
+	d->pins = POP_PINS_UNKNOWN;
 }
 
 /* ---- the deferral --------------------------------------------------------------- */
@@ -46,21 +47,28 @@ static uint64_t credit_ns(const struct pop_decide *d)
 {
 	uint64_t block_ns = d->deferred_block_ns ? d->deferred_block_ns : base_ns(d);
 
-	return d->rules.blocks * block_ns / POP_CREDIT;
+	return d->rules.blocks * block_ns / POP_CREDIT + d->proven_ns / POP_PROVEN / 2;
 }
 
-/* Blocks to fill another way until the next try is worth what it may cost. */
+/* With less than this lost the next try is affordable; with nothing lost one always is. */
+static uint64_t affordable_ns(const struct pop_decide *d)
+{
+	return minus(credit_ns(d), d->dear_ns);
+}
+
+/* Blocks to fill another way until then. */
 static uint64_t affordable_after(const struct pop_decide *d)
 {
 	uint64_t block_ns = d->deferred_block_ns ? d->deferred_block_ns : base_ns(d);
 
-	return block_ns ? minus(d->lost_ns, credit_ns(d)) * POP_LOSS / block_ns : 0;
+	return block_ns ? minus(d->lost_ns, affordable_ns(d)) * POP_LOSS / block_ns : 0;
 }
 
 /* defer_compaction(); compaction_deferred() then lets every 2^shift-th attempt run. */
 void pop_decide_failed(struct pop_decide *d, uint64_t lost_ns)
 {
 	d->lost_ns += lost_ns;
+	d->dear_ns = (d->dear_ns + lost_ns) / (d->dear_ns ? 2 : 1);
 	if (d->shift < POP_MAX_SHIFT)
 		d->shift++;
 	if (d->shift > d->max_shift)
@@ -74,7 +82,28 @@ void pop_decide_succeeded(struct pop_decide *d)
 		d->recoveries++;
 	d->shift = 0;
 	d->skip = 0;
-	d->lost_ns /= 2;
+}
+
+bool pop_decide_wants_pins(const struct pop_decide *d)
+{
+	return d->pins != POP_PINS_UNKNOWN && d->pins >= POP_PINS_LEAST &&
+	       (d->skip || affordable_after(d));
+}
+
+/*
+ * Have so many pins gone that compaction may work again? Then there is no waiting. The shift
+ * stays: should that be wrong, one failure brings the old distance back.
+ */
+static void see_pins(struct pop_decide *d, uint64_t pins)
+{
+	if (d->pins == POP_PINS_UNKNOWN || pins == POP_PINS_UNKNOWN ||
+	    minus(d->pins, pins) < max64(d->pins / POP_PINS_GONE, POP_PINS_LEAST))
+		return;
+	d->pins = pins;
+	d->skip = 0;
+	d->lost_ns = d->dear_ns = 0;
+	d->patience_tries = 0;
+	d->patience_ns = 0;
 }
 
 /* ---- how much at once ----------------------------------------------------------- */
@@ -90,12 +119,6 @@ static uint64_t within_time(const struct pop_decide *d, const struct pop_view *v
 	if (d->rules.deadline_ns)
 		ns = min64(ns, minus(d->rules.deadline_ns, view->now_ns));
 	return max64(1, min64(blocks, ns / block_ns));
-}
-
-/* Base pages at once: few, so that free blocks that appear are seen, or it takes for ever. */
-static uint64_t base_chunk(const struct pop_decide *d, uint64_t until_try)
-{
-	return d->rules.any_size ? d->plain_chunk : max64(POP_MAX_BASE, until_try / POP_PAUSE);
 }
 
 /* Is there just enough time to fill the rest with base pages? */
@@ -169,6 +192,7 @@ void pop_decide_next(struct pop_decide *d, const struct pop_view *view, struct p
 	}
 	if (!d->base_only && late(d, view))
 		d->base_only = true;
+	see_pins(d, view->pins);
 	skips = max64(d->skip, affordable_after(d));
 	if (!skips && !(d->trying && d->shift) && !d->base_only) {
 		give_full(d, step,
@@ -191,8 +215,7 @@ void pop_decide_next(struct pop_decide *d, const struct pop_view *view, struct p
 		d->sent_other += step->blocks;
 	} else {
 		give_base(d, view, step,
-			  within_time(d, view, min64(skips, base_chunk(d, skips)),
-				      d->base_block_ns));
+			  within_time(d, view, min64(skips, POP_MAX_BASE), d->base_block_ns));
 	}
 	if (step->deferred && (step->act == POP_OTHER || step->act == POP_BASE)) {
 		d->skip = minus(d->skip, step->blocks);
@@ -214,21 +237,24 @@ static uint64_t lost_ns(const struct pop_decide *d, const struct pop_step *step,
 }
 
 /*
- * Does the failure say that compaction cannot help? That the kernel did not compact shows
- * by the time alone: where it passes over all blocks because it has lately found nothing
- * in them, it counts no page as looked at. While other nodes give huge pages every
+ * Does the failure say that compaction cannot help? While other nodes give huge pages every
  * failure counts: a try delays what could be had for nothing.
  */
 static bool is_evidence(const struct pop_decide *d, const struct pop_step *step,
 			const struct pop_outcome *o, uint64_t lost)
 {
-	return (!o->moved && lost > step->blocks * base_ns(d)) ||
-	       (d->rules.use_other && o->free_other);
+	if (d->rules.use_other && o->free_other)
+		return true;
+	if (o->seen == POP_SEEN_UNKNOWN)
+		return lost > step->blocks * base_ns(d);
+	return o->seen == POP_SEEN_FIXED;
 }
 
-static void learn_failure(struct pop_decide *d, uint64_t lost, bool evidence)
+static void learn_failure(struct pop_decide *d, const struct pop_outcome *o, uint64_t lost,
+			  bool evidence)
 {
-	uint64_t most = d->rules.blocks * base_ns(d) / POP_PATIENT;
+	uint64_t most = max64(d->rules.blocks * base_ns(d) / POP_PATIENT, d->rules.chunk_ns) +
+			d->proven_ns / POP_PROVEN;
 
 	if (!evidence && !d->base_block_ns) {
 		d->skip = 1; /* to find out what a base block costs */
@@ -240,6 +266,7 @@ static void learn_failure(struct pop_decide *d, uint64_t lost, bool evidence)
 		d->skip = POP_FREE_SKIP;
 	} else {
 		d->patience_tries = 0;
+		d->pins = o->pins;
 		pop_decide_failed(d, lost);
 	}
 }
@@ -257,12 +284,15 @@ static void learn_try(struct pop_decide *d, const struct pop_step *step,
 
 		d->failed_tries++;
 		d->try_chunk = 1;
-		learn_failure(d, lost, is_evidence(d, step, o, lost));
+		learn_failure(d, o, lost, is_evidence(d, step, o, lost));
 		/* The kernel takes free blocks first: those it left cannot be had. */
 		d->untakable_home = o->free_home;
 		return;
 	}
 	pop_decide_succeeded(d);
+	d->proven_ns += o->time_ns;
+	d->lost_ns /= 2;
+	d->dear_ns = 0;
 	d->patience_ns /= 2;
 	d->patience_tries = 0;
 	if (o->huge_home == step->blocks)
@@ -290,7 +320,7 @@ static void learn_free(struct pop_decide *d, const struct pop_step *step,
 	}
 	d->untakable_home = o->free_home;
 	if (!o->huge)
-		learn_failure(d, lost_ns(d, step, o), true);
+		learn_failure(d, o, lost_ns(d, step, o), true);
 }
 
 void pop_decide_learn(struct pop_decide *d, const struct pop_step *step,
@@ -302,7 +332,7 @@ void pop_decide_learn(struct pop_decide *d, const struct pop_step *step,
 		d->deferred_block_ns = o->time_ns / step->blocks;
 		/* A try that costs seconds must not put off the next one for minutes. */
 		d->lost_ns = min64(d->lost_ns,
-				   credit_ns(d) + POP_MAX_PAUSE * d->rules.chunk_ns / POP_LOSS);
+				   affordable_ns(d) + POP_MAX_PAUSE * d->rules.chunk_ns / POP_LOSS);
 		d->lost_ns = minus(d->lost_ns, o->time_ns / POP_LOSS);
 	}
 	if (step->act != POP_BASE)

@@ -182,46 +182,27 @@ struct chunk {
 	struct pop_free before;
 	bool know_before;
 	bool bound;
-	uint64_t scanned, migrated; /* by all compaction of the machine, before a try */
+	bool counted; /* before a try, into: */
+	struct pop_counts counts;
 };
 
-/* What compaction has done so far, on the whole machine. False: not known. */
-static bool look_at_compaction(const struct pop_job *job, char *text, size_t size,
-			       uint64_t *scanned, uint64_t *migrated)
-{
-	ssize_t n = job->probe->vmstat >= 0 ? pread(job->probe->vmstat, text, size - 1, 0) : -1;
+#define SEEN_LITTLE 4096 /* pages: what a compaction looks at that passes over all blocks */
 
-	if (n <= 0)
-		return false;
-	text[n] = 0;
-	*migrated = pop_room_field(text, "pgmigrate_success", 0);
-	*scanned = pop_room_field(text, "compact_migrate_scanned", 0);
-	return *scanned != 0 || *migrated != 0;
-}
-
-/* Did the kernel move pages during the try, and not just a few of those it looked at? */
-static void judge_try(const struct pop_job *job, char *text, size_t size, const struct chunk *c,
-		      struct pop_outcome *o)
+/* What did the kernel's compaction do during the try? */
+static void judge_try(const struct pop_job *job, const struct chunk *c, struct pop_outcome *o)
 {
+	struct pop_counts now;
 	uint64_t scanned, migrated;
 
-	if (!look_at_compaction(job, text, size, &scanned, &migrated))
+	if (!c->counted || !pop_probe_counts(job->probe, &now))
 		return;
-	o->moved = migrated != c->migrated && (migrated - c->migrated) * 16 >= scanned - c->scanned;
-}
-
-static void look(const struct pop_job *job, char *text, size_t size, struct pop_free *f,
-		 bool *known)
-{
-	ssize_t n =
-		job->probe->buddyinfo >= 0 ? pread(job->probe->buddyinfo, text, size - 1, 0) : -1;
-
-	*known = false;
-	memset(f, 0, sizeof(*f));
-	if (n <= 0)
-		return;
-	text[n] = 0;
-	*known = pop_nodes_buddyinfo(&job->probe->nodes, text, f);
+	o->pins = now.pins;
+	scanned = now.scanned - c->counts.scanned;
+	migrated = now.migrated - c->counts.migrated;
+	if (migrated && migrated * 16 >= scanned)
+		o->seen = POP_SEEN_MOVED;
+	else
+		o->seen = scanned < SEEN_LITTLE ? POP_SEEN_LITTLE : POP_SEEN_FIXED;
 }
 
 /* Of the huge pages of a try: how many came from home, and not from elsewhere? */
@@ -252,7 +233,6 @@ static int carry_out(struct worker *w, struct chunk *c, struct pop_outcome *o, u
 	int64_t scanned;
 	int r;
 
-	memset(o, 0, sizeof(*o));
 	*split = true;
 	if (c->step.act == POP_BASE) {
 		use_policy(w, POP_WANT_BASE, false);
@@ -309,9 +289,10 @@ static uint64_t alike(const struct pop_job *job, bool touched)
 }
 
 /* Decide about the next blocks. Lock held. False: no more work. */
-static bool take(struct pop_job *job, struct chunk *c, char *text, size_t size)
+static bool take(struct pop_job *job, struct chunk *c)
 {
-	struct pop_view view = {0};
+	struct pop_view view = {.pins = POP_PINS_UNKNOWN};
+	struct pop_counts counts;
 	bool touched;
 
 	if (pop_job_over(job) || job->cursor == job->blocks)
@@ -323,17 +304,19 @@ static bool take(struct pop_job *job, struct chunk *c, char *text, size_t size)
 	touched = is_touched(job, job->cursor);
 	view.left = alike(job, touched);
 	memset(&c->step, 0, sizeof(c->step));
-	c->bound = c->know_before = false;
-	c->scanned = c->migrated = 0;
+	c->bound = c->know_before = c->counted = false;
 	if (touched) {
 		/* What is there decides what these become; nothing to ask for. */
 		c->step.act = POP_BASE;
 		c->step.blocks = view.left < POP_MAX_BASE ? view.left : POP_MAX_BASE;
 	} else {
 		if (job->decide.rules.stalls && job->decide.rules.huge) {
-			look(job, text, size, &c->before, &c->know_before);
+			c->know_before = pop_probe_free(job->probe, &c->before);
 			view.free_home = pop_free_in(&c->before, &job->home);
 			view.free_other = pop_free_in(&c->before, &job->other);
+			if (pop_decide_wants_pins(&job->decide) &&
+			    pop_probe_counts(job->probe, &counts))
+				view.pins = counts.pins;
 		}
 		view.now_ns = pop_sys_now_ns();
 		pop_decide_next(&job->decide, &view, &c->step);
@@ -366,24 +349,22 @@ static bool take(struct pop_job *job, struct chunk *c, char *text, size_t size)
 static void work(struct worker *w)
 {
 	struct pop_job *job = w->job;
-	char text[16384];
 	struct chunk c;
 
 	pthread_mutex_lock(&job->lock);
-	while (take(job, &c, text, sizeof(text))) {
+	while (take(job, &c)) {
 		bool touched = is_touched(job, job->cursor - c.step.blocks), split, known = false;
-		struct pop_outcome o;
+		struct pop_outcome o = {.pins = POP_PINS_UNKNOWN};
 		struct pop_free after;
 		uint64_t faults;
 		int r;
 
 		pthread_mutex_unlock(&job->lock);
 		if (c.step.trial)
-			look_at_compaction(job, text, sizeof(text), &c.scanned, &c.migrated);
+			c.counted = pop_probe_counts(job->probe, &c.counts);
 		if (touched) {
 			uint64_t t = pop_sys_now_ns(), f = pop_sys_faults();
 
-			memset(&o, 0, sizeof(o));
 			use_policy(w, POP_WANT_FULL, false);
 			r = fault_in(job, c.addr, c.length);
 			o.time_ns = pop_sys_now_ns() - t;
@@ -393,13 +374,13 @@ static void work(struct worker *w)
 			r = carry_out(w, &c, &o, &faults, &split);
 			if (c.step.act != POP_BASE && job->decide.rules.stalls &&
 			    (o.huge < c.step.blocks || c.step.trial))
-				look(job, text, sizeof(text), &after, &known);
+				known = pop_probe_free(job->probe, &after);
 			if (known) {
 				o.free_home = pop_free_in(&after, &job->home);
 				o.free_other = pop_free_in(&after, &job->other);
 			}
 			if (c.step.trial)
-				judge_try(job, text, sizeof(text), &c, &o);
+				judge_try(job, &c, &o);
 			if (c.step.trial)
 				o.huge_home =
 					huge_from_home(job, &c, &o, known ? &after : &c.before);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "pop_probe.h"
+#include "pop_room.h"
 #include <compactlab/populate.h>
 #include <errno.h>
 #include <stdio.h>
@@ -172,6 +173,32 @@ void pop_probe_close(struct pop_probe *p)
 		close(p->vmstat);
 	if (p->pagemap >= 0)
 		close(p->pagemap);
+}
+
+bool pop_probe_free(const struct pop_probe *p, struct pop_free *f)
+{
+	char text[16384];
+
+	memset(f, 0, sizeof(*f));
+	return p->buddyinfo >= 0 && pop_sys_reread(p->buddyinfo, text, sizeof(text)) > 0 &&
+	       pop_nodes_buddyinfo(&p->nodes, text, f);
+}
+
+bool pop_probe_counts(const struct pop_probe *p, struct pop_counts *c)
+{
+	uint64_t acquired, released;
+	char text[16384];
+
+	memset(c, 0, sizeof(*c));
+	if (p->vmstat < 0 || pop_sys_reread(p->vmstat, text, sizeof(text)) <= 0)
+		return false;
+	c->scanned = pop_room_field(text, "compact_migrate_scanned", 0);
+	c->migrated = pop_room_field(text, "pgmigrate_success", 0);
+	acquired = pop_room_field(text, "nr_foll_pin_acquired", 0);
+	released = pop_room_field(text, "nr_foll_pin_released", 0);
+	c->pins = acquired > released ? acquired - released : 0;
+	/* A kernel without compaction has none of these. */
+	return c->scanned != 0 || c->migrated != 0;
 }
 
 bool pop_probe_cpus(int node, uint64_t *cpus)

@@ -30,6 +30,16 @@ struct pop_probe {
 void pop_probe_open(struct pop_probe *p);
 void pop_probe_close(struct pop_probe *p);
 
+/* What is free now, by node; false and zeros when it cannot be known. */
+bool pop_probe_free(const struct pop_probe *p, struct pop_free *f);
+
+/* Counters of the whole machine; false and zeros when they cannot be known. */
+struct pop_counts {
+	uint64_t scanned, migrated; /* pages, by compaction */
+	uint64_t pins;              /* pages under long-term pins, or held by direct I/O */
+};
+bool pop_probe_counts(const struct pop_probe *p, struct pop_counts *c);
+
 /* The chosen word of "always [madvise] never"; "" when there is none. Returns buf. */
 const char *pop_probe_choice(const char *text, char *buf, size_t size);
 

@@ -192,21 +192,28 @@ int pop_sys_open(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-long pop_sys_read(const char *path, char *buf, size_t size)
+long pop_sys_reread(int fd, char *buf, size_t size)
 {
-	int fd = pop_sys_open(path);
 	size_t have = 0;
 	ssize_t n = 0;
 
+	/* One call gives no more than a page of such files. */
+	while (have < size - 1 && (n = pread(fd, buf + have, size - 1 - have, (off_t)have)) > 0)
+		have += (size_t)n;
+	buf[have] = 0;
+	return n < 0 ? -errno : (long)have;
+}
+
+long pop_sys_read(const char *path, char *buf, size_t size)
+{
+	int fd = pop_sys_open(path);
+	long n;
+
 	if (fd < 0)
 		return fd;
-	while (have < size - 1 && (n = read(fd, buf + have, size - 1 - have)) > 0)
-		have += (size_t)n;
-	if (n < 0)
-		n = -errno;
+	n = pop_sys_reread(fd, buf, size);
 	close(fd);
-	buf[have] = 0;
-	return n < 0 ? n : (long)have;
+	return n;
 }
 
 char *pop_sys_read_all(const char *path)

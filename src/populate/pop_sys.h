@@ -81,6 +81,8 @@ long pop_sys_scan(int fd, uint64_t start, uint64_t end, struct pop_region *r, si
 int pop_sys_open(const char *path);
 /* The whole of a small kernel file, null-terminated. Length, or -errno. */
 long pop_sys_read(const char *path, char *buf, size_t size);
+/* The same again of one that stays open: from its beginning, as it is now. */
+long pop_sys_reread(int fd, char *buf, size_t size);
 /* The same for a file of any size; the caller frees. NULL when it cannot be read. */
 char *pop_sys_read_all(const char *path);
 #endif

@@ -196,6 +196,13 @@ const struct option option_table[] = {
 	 .flags = OPTION_REQUIRED,
 	 .help = "The pin step whose pins are dropped. The pages stay mapped.",
 	 .mirrors = "IORING_UNREGISTER_BUFFERS"},
+	{STEP(UNPIN, "during", unpin.during), .type = OPT_STEP, .kinds = 1u << STEP_FAULT,
+	 .help = "The fault step right before this one: the pins go while it still fills, in the last of its "
+		 "runs, and it must have one thread. The record then has at_blocks, blocks of 2 MiB that were "
+		 "there when the pins had gone, and blocks_until_huge, how many more came before the first huge "
+		 "page. On guest and host."},
+	{STEP(UNPIN, "at", unpin.at_ppm), .type = OPT_SHARE, .min = 10000, .max = 990000, .fallback = "50%",
+	 .help = "With `during`: how much of the memory is there when the pins go."},
 
 	{STEP(FAULT, "size", fault.size), .type = OPT_AMOUNT,
 	 .flags = OPTION_SCALES | OPTION_REQUIRED, .min = PAGE, .max = SIZE_LIMIT, .align = PAGE,

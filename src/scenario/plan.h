@@ -126,7 +126,9 @@ struct step_pin {
 
 /* Drop the pins of a pin step. The pages stay. */
 struct step_unpin {
-	unsigned of; /* index of the pin step */
+	unsigned of;     /* index of the pin step */
+	unsigned during; /* index of the fault step it happens in the midst of; 0: none */
+	uint32_t at_ppm; /* when so much of that is there */
 };
 
 enum fault_advice { ADVICE_NONE, ADVICE_HUGEPAGE, ADVICE_NOHUGEPAGE };

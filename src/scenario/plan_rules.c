@@ -336,6 +336,32 @@ static int check_set(const struct plan_context *c, const struct plan *p, unsigne
 	return cl_error_hint(c->err, -EINVAL, "give it a key such as thp.defrag = always");
 }
 
+/* Pins that go in the midst of a fault step. */
+static int check_unpin(const struct plan_context *c, const struct plan *p, unsigned i)
+{
+	const struct step_unpin *u = &p->step[i].unpin;
+	const struct step_fault *f = &p->step[u->during].fault;
+	int r = check_reference(c, p, i, u->of);
+
+	if (r)
+		return r;
+	if (!u->during) {
+		r = moot(c, p, i, "at", "during", "means nothing without 'during'");
+		return r < 0 ? r : 0;
+	}
+	if (u->during != i - 1)
+		return blame(c, p, i, "during", "step '%s' is not the one right before",
+			     p->step[u->during].name);
+	if (f->threads != 1 || f->until_defer_shift) {
+		blame(c, p, i, "during", "step '%s' has %s", p->step[u->during].name,
+		      f->threads != 1 ? "several threads" : "until_defer_shift");
+		return cl_error_hint(c->err, -EINVAL,
+				     "the last of its runs must be known, and "
+				     "where in the memory it is");
+	}
+	return 0;
+}
+
 int plan_check_step(const struct plan_context *c, struct plan *p, unsigned i)
 {
 	struct step *t = &p->step[i];
@@ -350,7 +376,7 @@ int plan_check_step(const struct plan_context *c, struct plan *p, unsigned i)
 	case STEP_PIN:
 		return check_reference(c, p, i, t->pin.of);
 	case STEP_UNPIN:
-		return check_reference(c, p, i, t->unpin.of);
+		return check_unpin(c, p, i);
 	case STEP_FAULT:
 		return check_fault(c, p, i);
 	case STEP_RELEASE:

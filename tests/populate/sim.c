@@ -44,6 +44,8 @@ static void fault_huge(struct sim *s, bool other, struct pop_outcome *o)
 	if (s->kernel_defers) {
 		s->kernel_defers--;
 		s->failures++;
+		if (o->seen == POP_SEEN_UNKNOWN)
+			o->seen = POP_SEEN_LITTLE;
 		s->now_ns += s->deferred_ns + s->base_ns;
 		s->base++;
 		return;
@@ -51,7 +53,9 @@ static void fault_huge(struct sim *s, bool other, struct pop_outcome *o)
 	made = s->compactable && random_below(&s->random, 100) >= s->fail_percent;
 	if (made) {
 		s->compactable--;
-		o->moved = true;
+		if (s->defer_every && s->compactable % s->defer_every == 0)
+			s->kernel_defers = 42;
+		o->seen = POP_SEEN_MOVED;
 		s->now_ns += s->compact_ns + s->huge_ns;
 		o->huge++;
 		o->huge_home++;
@@ -59,7 +63,7 @@ static void fault_huge(struct sim *s, bool other, struct pop_outcome *o)
 	}
 	s->failures++;
 	s->now_ns += s->fail_ns;
-	o->moved = s->moves_in_vain;
+	o->seen = s->moves_in_vain ? POP_SEEN_MOVED : POP_SEEN_FIXED;
 	if (s->free_other > s->untakable_other) {
 		s->free_other--;
 		s->now_ns += s->huge_ns;
@@ -72,7 +76,7 @@ static void fault_huge(struct sim *s, bool other, struct pop_outcome *o)
 
 void sim_run(struct sim *s, struct pop_decide *d, const struct pop_rules *rules, uint64_t blocks)
 {
-	uint64_t at = 0, unpinned = 0;
+	uint64_t at = 0, unpinned = 0, unpinned_at = 0;
 
 	pop_decide_init(d, rules);
 	d->rules.blocks = blocks;
@@ -80,8 +84,9 @@ void sim_run(struct sim *s, struct pop_decide *d, const struct pop_rules *rules,
 		struct pop_view v = {.now_ns = s->now_ns,
 				     .left = blocks - at,
 				     .free_home = s->free_home,
-				     .free_other = s->free_other};
-		struct pop_outcome o = {0};
+				     .free_other = s->free_other,
+				     .pins = POP_PINS_UNKNOWN};
+		struct pop_outcome o = {.pins = POP_PINS_UNKNOWN};
 		struct pop_step step;
 		uint64_t t = s->now_ns;
 
@@ -89,7 +94,10 @@ void sim_run(struct sim *s, struct pop_decide *d, const struct pop_rules *rules,
 			s->compactable = blocks;
 			s->kernel_defers = s->defer_after_unpin;
 			unpinned = s->chunks + 1;
+			unpinned_at = at;
 		}
+		if (s->pins)
+			v.pins = o.pins = unpinned ? 0 : s->pins;
 		pop_decide_next(d, &v, &step);
 		s->chunks++;
 		if (step.act == POP_STOP) {
@@ -107,8 +115,10 @@ void sim_run(struct sim *s, struct pop_decide *d, const struct pop_rules *rules,
 		at += step.blocks;
 		s->huge += o.huge;
 		s->huge_home += o.huge_home;
-		if (o.huge && unpinned && !s->first_huge_after_unpin)
+		if (o.huge && unpinned && !s->first_huge_after_unpin) {
 			s->first_huge_after_unpin = s->chunks - unpinned + 1;
+			s->blocks_until_huge = at - unpinned_at;
+		}
 		o.time_ns = s->now_ns - t;
 		if (o.time_ns > s->longest_ns)
 			s->longest_ns = o.time_ns;

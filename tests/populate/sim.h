@@ -15,14 +15,17 @@ struct sim {
 	uint64_t huge_ns, base_ns, compact_ns, fail_ns;
 	uint64_t kernel_defers;     /* so many tries fail before the kernel compacts at all */
 	uint64_t defer_after_unpin; /* the same, set when unpinned */
+	uint64_t defer_every;       /* after so many blocks made by compaction 42 again, 0: never */
 	uint64_t deferred_ns;       /* what such a failure costs */
 	bool moves_in_vain;         /* failing compactions move pages */
 	uint64_t unpin_at;          /* block at which `compactable` becomes everything, 0: never */
+	uint64_t pins;              /* pages held until then, as counted; 0: not counted */
 	uint64_t now_ns, random;
 	/* What happened. */
 	uint64_t huge, huge_home, base, compactions, failures, chunks;
 	uint64_t longest_ns, largest;
 	uint64_t first_huge_after_unpin; /* in chunks after it, 0: none */
+	uint64_t blocks_until_huge;      /* the same in blocks */
 	bool stopped;
 };
 

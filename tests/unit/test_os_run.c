@@ -154,6 +154,28 @@ static void a_fragmented_hog_and_a_fault_are_recorded(void **state)
 	json_decref(r);
 }
 
+static void pins_go_in_the_midst_of_a_fault_step(void **state)
+{
+	json_t *r, *s;
+	json_int_t at;
+
+	(void)state;
+	r = run_well("[step hog]\nkind = fill\nsize = 16M\n"
+		     "[step pins]\nkind = pin\nof = hog\n"
+		     "[step populate]\nkind = fault\nsize = 256M\nadvice = nohugepage\n"
+		     "repeat = 2\n"
+		     "[step loose]\nkind = unpin\nof = pins\nduring = populate\nat = 25%\n");
+	s = step_of(r, "loose");
+	at = number(s, "detail", "at_blocks");
+	assert_in_range(at, 32, 127);
+	/* No huge page: the blocks until the end. */
+	assert_int_equal(number(s, "detail", "blocks_until_huge"), 128 - at);
+	assert_int_equal(number(s, "detail", "pinned_pages"), 4096);
+	assert_true(number(s, "vmstat", "nr_foll_pin_released") >= 4096);
+	assert_int_equal(number(step_of(r, "populate"), "runs", NULL), 2);
+	json_decref(r);
+}
+
 static void compaction_is_timed_and_what_was_not_traced_is_null(void **state)
 {
 	json_t *r = run_well("[step whole]\nkind = compact\n"
@@ -641,6 +663,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_fragmented_hog_and_a_fault_are_recorded),
+		cmocka_unit_test(pins_go_in_the_midst_of_a_fault_step),
 		cmocka_unit_test(compaction_is_timed_and_what_was_not_traced_is_null),
 		cmocka_unit_test(a_trace_is_the_kernels_text),
 		cmocka_unit_test(repeats_are_summed_and_the_last_is_shown),
