@@ -122,13 +122,14 @@ struct landing {
 	uint64_t base[MAX_NODES], huge[MAX_NODES], present;
 };
 
+/* Of the pages that were asked for: the last huge page of a fill may reach beyond them. */
 static void look(struct model_exec *x, const struct held *h, struct landing *l)
 {
 	struct model *m = x->m;
 	struct region *r = owner_region(m, h->region[0]);
 
 	memset(l, 0, sizeof(*l));
-	for (uint64_t i = 0; i < r->nr_slots && r->nr_pages;) {
+	for (uint64_t i = 0; i < h->pages && r->nr_pages;) {
 		pfn_t pfn = owner_page(m, r, i);
 		unsigned node;
 
@@ -137,7 +138,8 @@ static void look(struct model_exec *x, const struct held *h, struct landing *l)
 			continue;
 		}
 		node = zone_of(m, pfn)->node.v;
-		if (m->own.pfn[r->first_slot + i] == (SLOT_HUGE | pfn)) {
+		if (m->own.pfn[r->first_slot + i] == (SLOT_HUGE | pfn) &&
+		    i + MODEL_HUGE_PAGES <= h->pages) {
 			l->huge[node]++;
 			l->present += MODEL_HUGE_PAGES;
 			i += MODEL_HUGE_PAGES;

@@ -11,7 +11,7 @@ done
 for kind in fault compact files; do
 	grep -q "^kind = $kind" ./*.ini || echo "no seed has a step of kind $kind"
 done
-for seed in $(seq 8); do
+for seed in $(seq 15); do
 	"$PROGRAM" run "$seed.ini" --quiet >/dev/null || echo "the model cannot run seed $seed"
 done
 
