@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run would do, in plain words. */
+#include "backend/guest_qemu.h"
 #include "backend/layout.h"
 #include "backend/run.h"
 #include "util/util.h"
@@ -342,8 +343,14 @@ static void say_machine(struct description *d, const struct job *j)
 		put_size(&w, m->disk_bytes);
 	}
 	say(d, "  machine: %s", w.text);
-	if (m->boot)
+	if (!strcmp(j->plan->backend, "guest")) {
+		char *parameters = qemu_kernel_parameters(m);
+
+		say(d, "  boot: %s", parameters ? parameters : "");
+		free(parameters);
+	} else if (m->boot) {
 		say(d, "  boot: %s", m->boot);
+	}
 }
 
 static void describe_plan(struct description *d, const struct job *j)

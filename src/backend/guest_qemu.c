@@ -74,17 +74,6 @@ bool qemu_kvm_usable(void)
 	return usable;
 }
 
-/*
- * console, printk.time  where errors are looked for, and what marks the kernel's lines
- * loglevel=5            warnings and worse while booting: a serial console is slow
- * panic=-1 oops=panic   end at once, with QEMU's -no-reboot, instead of hanging
- * nokaslr               the kernel image (50 MiB) lies in node 0 of every run, not in
- *                       node 1 of some
- *     nor are init's pages in another node now and then
- * random.trust_cpu=1    the first read of random numbers else waits 1 to 3 s for entropy
- * tsc=reliable          the emulated clock needs no second clock to watch it
- * no_timer_check        a busy host makes the emulated timer look broken at boot
- */
 /* " numa_cma=0:384M,1:384M" */
 static char *cma_parameter(const struct machine *m)
 {
@@ -100,13 +89,25 @@ static char *cma_parameter(const struct machine *m)
 	return text;
 }
 
+/*
+ * console, printk.time    where errors are looked for, and what marks the kernel's lines
+ * loglevel=5              warnings and worse while booting: a serial console is slow
+ * panic=-1 oops=panic     end at once, with QEMU's -no-reboot, instead of hanging
+ * nokaslr                 the kernel image (50 MiB) lies in node 0 of every run, not in node 1
+ *                         of some
+ * random.trust_cpu=1      the first read of random numbers else waits 1 to 3 s for entropy
+ * tsc=reliable            the emulated clock needs no second clock to watch it
+ * no_timer_check          a busy host makes the emulated timer look broken at boot
+ * numa_balancing=disable  pages would be moved while steps run, and be counted with those that
+ *                         compaction moves
+ */
 char *qemu_kernel_parameters(const struct machine *m)
 {
 	char *cma = cma_parameter(m), *all;
 
 	all = cma ? format("console=ttyS0 printk.time=1 loglevel=5 panic=-1 oops=panic "
 			   "rdinit=/init nokaslr random.trust_cpu=1 tsc=reliable "
-			   "no_timer_check%s%s%s",
+			   "no_timer_check numa_balancing=disable%s%s%s",
 			   cma, m->boot && m->boot[0] ? " " : "", m->boot ? m->boot : "")
 		  : NULL;
 	free(cma);
