@@ -38,6 +38,19 @@ void model_detail(json_t *record, const char *name, uint64_t value)
 
 /* ---- tasks and amounts ---------------------------------------------------------------- */
 
+/* Its stack, its data, what the C library keeps: a worker of a guest has about as much. */
+#define PROCESS_PAGES 40u
+
+/* The memory that a process has beside what it is asked to hold. It goes with its task. */
+static int make_process(struct model_exec *x, task_id task)
+{
+	struct op op = {.kind = OP_TOUCH, .count = PROCESS_PAGES, .write = true};
+	int r = model_mmap(x->m, task, PROCESS_PAGES * MODEL_PAGE_BYTES, ADVISE_NOHUGEPAGE,
+			   &op.region);
+
+	return r ? r : model_do(x->m, task, &op);
+}
+
 int model_make_tasks(struct model_exec *x, struct held *h, unsigned threads, unsigned regions,
 		     int cpu_node, struct cl_error *err)
 {
@@ -59,6 +72,9 @@ int model_make_tasks(struct model_exec *x, struct held *h, unsigned threads, uns
 	for (unsigned t = 0; t < threads; t++)
 		if (model_task(x->m, first + t % cpus, &h->task[t]))
 			return cl_error(err, -EOPNOTSUPP, "the model has too few tasks");
+	/* A snapshot has the process of its step. */
+	if (!x->snapshot && make_process(x, h->task[0]))
+		return cl_error(err, -ENOSPC, "the model has no room for a process");
 	return 0;
 }
 

@@ -29,6 +29,7 @@
 #define MIB_PAGES    256u
 #define SYNC_LOOK_NS 10000000ull
 #define FIRST_MIB    256u
+#define TABLE_PAGES  32u
 #define DMA_END      4096u    /* 16 MiB; the kernel image begins here */
 #define DMA32_END    1048576u /* 4 GiB */
 
@@ -67,7 +68,7 @@ struct plan {
 	struct zone_config zone[MAX_ZONES];
 	pfn_t hole_start, hole_end;
 	uint32_t nr_reserved;
-	struct plan_range reserved[2]; /* ascending, each within a zone, besides the zones' ends */
+	struct plan_range reserved[6]; /* ascending, each within a zone, besides the zones' ends */
 	pfn_t end_pfn;
 };
 
@@ -160,18 +161,64 @@ static const char *plan_nodes(const struct model_config *c, struct plan *p)
 	return why;
 }
 
-/* The first MiB of a PC, for the firmware's sake, and the kernel's image. */
+static void plan_reserve(struct plan *p, uint64_t start, uint64_t end)
+{
+	p->reserved[p->nr_reserved++] = (struct plan_range){(pfn_t)start, (pfn_t)end};
+}
+
+/*
+ * The kernel's image in its parts, which end within blocks, as a 7.3 guest shows. What is left of
+ * these blocks is in small chunks, and so goes first: to programs as well as to the kernel.
+ */
+static uint64_t plan_image_parts(struct plan *p, uint64_t pages)
+{
+	static const uint16_t last[] = {368, 360};
+	uint64_t at = DMA_END, part = pages / 3 / PAGEBLOCK_PAGES * PAGEBLOCK_PAGES;
+
+	for (unsigned i = 0; part && i < 2; i++) {
+		plan_reserve(p, at, at + part + last[i]);
+		at += part + PAGEBLOCK_PAGES;
+		pages -= part + last[i];
+	}
+	plan_reserve(p, at, at + pages);
+	return at + pages;
+}
+
+/*
+ * The firmware's tables are the last pages below 4 GiB. Where that is a node's end, what boot
+ * reserves there lies below their block.
+ */
+static void plan_tables(struct plan *p, uint64_t image_end)
+{
+	struct zone_config *low = &p->zone[1];
+	uint64_t end, reserved;
+
+	while (low + 1 < &p->zone[p->nr] && low[1].class <= ZONE_DMA32)
+		low++;
+	end = p->hole_start ? p->hole_start : low->start_pfn + low->spanned;
+	reserved = low->managed ? low->spanned - low->managed : 0;
+	if (end < max_u64(image_end, low->start_pfn) + reserved + 2 * PAGEBLOCK_PAGES)
+		return;
+	if (reserved) {
+		plan_reserve(p, end - PAGEBLOCK_PAGES - reserved, end - PAGEBLOCK_PAGES);
+		low->managed = 0;
+	}
+	plan_reserve(p, end - TABLE_PAGES, end);
+}
+
+/* What a PC's firmware and kernel keep. */
 static const char *plan_image(const struct model_config *c, struct plan *p)
 {
-	uint64_t end = DMA_END + (uint64_t)c->image_mib * MIB_PAGES;
+	uint64_t pages = (uint64_t)c->image_mib * MIB_PAGES;
+	uint64_t end = DMA_END + pages + 3 * PAGEBLOCK_PAGES;
 
 	if (!c->image_mib)
 		return NULL;
 	if (c->flat || p->nr < 2 || p->zone[1].class != ZONE_DMA32 ||
 	    DMA_END + (p->zone[1].managed ? p->zone[1].managed : p->zone[1].spanned) <= end)
 		return "no room for a kernel image";
-	p->reserved[p->nr_reserved++] = (struct plan_range){1, FIRST_MIB};
-	p->reserved[p->nr_reserved++] = (struct plan_range){DMA_END, (pfn_t)end};
+	plan_reserve(p, 1, FIRST_MIB);
+	plan_tables(p, plan_image_parts(p, pages));
 	return NULL;
 }
 

@@ -323,8 +323,9 @@ static void test_pinned_memory_fails_huge_pages_one_by_one(void **state)
 	assert_int_equal(value(record, "u.nr_foll_pin_released"),
 			 value(record, "pins.pinned_pages"));
 	assert_true(value(record, "f.huge_node1") > 0);
-	assert_int_equal(value(record, "f.compact_success"), 0);
-	assert_true(value(record, "f.compact_stall") >= value(record, "f.huge_node1") - 1);
+	/* Where only pages of programs are in the way, one may succeed. */
+	assert_int_equal(value(record, "f.compact_fail"), value(record, "f.huge_node1"));
+	assert_true(value(record, "f.compact_success") <= 1);
 	assert_true(value(record, "f.compaction_ns") > 0);
 	/* Once it is gone, node 0 has room again. */
 	assert_int_equal(value(record, "g.huge_node0"), 32);
