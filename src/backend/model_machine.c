@@ -227,7 +227,7 @@ static uint64_t past_event(struct past *a)
 		op.gfp = GFP_KERNEL;
 	} else {
 		op.kind = OP_SLAB;
-		op.cache = draw(a, 8) ? SLAB_KMALLOC_1K : (int)draw(a, NR_SLAB_KNOWN);
+		op.cache = draw(a, 8) ? SLAB_KMALLOC_1K : (int)draw(a, SLAB_KMALLOC_1K + 1);
 		op.count = 1 + draw(a, 200);
 	}
 	(void)!model_do(a->m, a->task, &op);

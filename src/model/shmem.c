@@ -16,6 +16,9 @@
 
 #define XARRAY_FANOUT 64u
 
+/* Files by which a node of the tree of a directory's entries fills up, as they come one by one. */
+#define FILES_A_NODE 10u
+
 /* ---- orders ------------------------------------------------------------------------------- */
 
 /* Mirrors shmem_allowable_huge_orders() for the mount's huge= and for shmem_enabled. */
@@ -141,7 +144,10 @@ bool shmem_create_file(struct model *m, region_id set, uint32_t number)
 	clock_charge(m, COST_INODE_CREATE, 1);
 	if (slab_alloc(m, SLAB_DENTRY, GFP_KERNEL, 1) == 0)
 		return false;
-	if (slab_alloc(m, SLAB_SHMEM_INODE, GFP_KERNEL, 1) == 0)
+	if (slab_alloc(m, SLAB_SHMEM_INODE, GFP_KERNEL, 1) == 0 ||
+	    slab_alloc(m, SLAB_LSM_INODE, GFP_KERNEL, 1) == 0)
+		return false;
+	if (number % FILES_A_NODE == 0 && slab_alloc(m, SLAB_MAPLE_NODE, GFP_KERNEL, 1) == 0)
 		return false;
 	for (uint32_t i = 0; i < r->file_pages; i++) {
 		/* A file of one page keeps it in the inode; more need nodes of the page tree. */
@@ -167,6 +173,9 @@ static void shmem_file_gone(struct model *m, const struct region *r, uint32_t sl
 		if (m->own.pfn[first + i])
 			return;
 	}
+	if (file % FILES_A_NODE == 0)
+		(void)slab_free_oldest(m, SLAB_MAPLE_NODE, 1);
+	(void)slab_free_oldest(m, SLAB_LSM_INODE, 1);
 	(void)slab_free_oldest(m, SLAB_SHMEM_INODE, 1);
 	(void)slab_free_oldest(m, SLAB_DENTRY, 1);
 }

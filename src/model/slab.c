@@ -88,9 +88,11 @@ int slab_init(struct model *m)
 	} caches[] = {
 		[SLAB_DENTRY] = {"dentry", 192, true},
 		[SLAB_INODE] = {"inode_cache", 608, true},
-		[SLAB_SHMEM_INODE] = {"shmem_inode_cache", 760, false},
+		[SLAB_SHMEM_INODE] = {"shmem_inode_cache", 696, false},
 		[SLAB_XARRAY_NODE] = {"radix_tree_node", 576, true},
 		[SLAB_KMALLOC_1K] = {"kmalloc-1k", 1024, false},
+		[SLAB_LSM_INODE] = {"lsm_inode_cache", 88, false},
+		[SLAB_MAPLE_NODE] = {"maple_node", 256, false},
 	};
 
 	for (int i = 0; i < NR_SLAB_KNOWN; i++) {

@@ -18,6 +18,8 @@ enum slab_known {
 	SLAB_SHMEM_INODE,
 	SLAB_XARRAY_NODE,
 	SLAB_KMALLOC_1K,
+	SLAB_LSM_INODE, /* what security modules keep of an inode */
+	SLAB_MAPLE_NODE,
 	NR_SLAB_KNOWN
 };
 int slab_init(struct model *m) MUST_USE;

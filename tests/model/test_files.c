@@ -219,12 +219,16 @@ static void test_files_have_inodes_and_lose_them(void **state)
 	assert_int_equal(op.done, 1000);
 	assert_int_equal(m->slab[SLAB_DENTRY].live, 1000);
 	assert_int_equal(m->slab[SLAB_SHMEM_INODE].live, 1000);
+	assert_int_equal(m->slab[SLAB_LSM_INODE].live, 1000);
+	assert_int_equal(m->slab[SLAB_MAPLE_NODE].live, 100);
 	assert_int_equal(m->slab[SLAB_XARRAY_NODE].live, 0);
 	assert_int_equal(counter(m, VM_NR_SHMEM), 1000);
 	assert_true(counter(m, VM_NR_SLAB_RECLAIMABLE) >= 1000 * 192 / 4096);
 	(void)do_op(m, OP_RELEASE, set, 0, 600);
 	assert_int_equal(m->slab[SLAB_DENTRY].live, 400);
 	assert_int_equal(m->slab[SLAB_SHMEM_INODE].live, 400);
+	assert_int_equal(m->slab[SLAB_LSM_INODE].live, 400);
+	assert_int_equal(m->slab[SLAB_MAPLE_NODE].live, 40);
 	machine_end(m);
 }
 
@@ -242,7 +246,11 @@ static void test_slab_orders_follow_size_and_cpus(void **state)
 	large = machine_make(&c);
 	assert_int_equal(small->slab[SLAB_DENTRY].order, 0);
 	assert_int_equal(small->slab[SLAB_DENTRY].objects_per_slab, 21);
+	/* As /proc/slabinfo of a 7.3 guest shows them. */
 	assert_int_equal(small->slab[SLAB_SHMEM_INODE].order, 2);
+	assert_int_equal(small->slab[SLAB_SHMEM_INODE].objects_per_slab, 23);
+	assert_int_equal(small->slab[SLAB_LSM_INODE].objects_per_slab, 46);
+	assert_int_equal(small->slab[SLAB_MAPLE_NODE].objects_per_slab, 16);
 	assert_int_equal(large->slab[SLAB_DENTRY].order, 1);
 	assert_int_equal(large->slab[SLAB_SHMEM_INODE].order, 3);
 	assert_int_equal(large->slab[SLAB_SHMEM_INODE].min_order, 0);
