@@ -49,6 +49,7 @@ case $case in
 record)
 	scenario tiny <<-'END'
 		disk = 64M
+		thp.enabled = madvise
 		[step hog]
 		kind = fill
 		node = 1
@@ -63,6 +64,12 @@ record)
 		[step mounts]
 		kind = read
 		file = /proc/mounts
+		[step start]
+		kind = fault
+		size = 16M
+		advice = hugepage
+		method = pin
+		cpu_node = 0
 	END
 	run 0 "$work/tiny.ini" --json "$work/record" --kernel 7.3 --snapshots "$work"
 	[ "$(wc -l <"$work/record")" -eq 1 ] || fail "not one record"
@@ -71,6 +78,10 @@ record)
 	grep -qE '"release":"7\.3\.[0-9]' "$work/record" || fail "not the kernel asked for"
 	grep -qE '"accelerator":"(tcg|kvm)"' "$work/record" || fail "no accelerator"
 	says record '/dev/nvme0n1 /scratch ext4'
+	grep -o '"name":"start".*' "$work/record" >"$work/start"
+	says start '"huge":8'
+	grep -q '"nr_foll_pin_acquired":4[0-9]*,' "$work/start" || fail "not a pin for each page"
+	! grep -q nr_foll_pin_released "$work/start" || fail "pins of a huge page were merged"
 	# The layout before the nap, and the model from there.
 	layout=$(echo "$work"/tiny-mainline-7.3*-0-nap.snapshot.gz)
 	says record "\"snapshots\":{\"nap\":\"$layout\"}"
@@ -81,7 +92,7 @@ record)
 	"$program" snapshot --show --json "$layout" >"$work/layout"
 	says layout '"pinned": 4096'
 	"$program" run "$work/tiny.ini" --set "machine.snapshot=$layout" --set nap.snapshot=no \
-		--set mounts.skip=yes --quiet --json "$work/model" 2>"$work/err" || fail "no run on the model"
+		--set mounts.skip=yes --set start.skip=yes --quiet --json "$work/model" 2>"$work/err" || fail "no run on the model"
 	says model '"inside":true'
 	[ "$(grep -o '"kind"' "$work/model" | wc -l)" -eq 1 ] || fail "more than the nap on the model"
 	;;
