@@ -271,6 +271,8 @@ static void say_set(struct words *w, const struct plan *p, const struct step *s)
 {
 	(void)p;
 	put_settings(w, &s->set.settings);
+	if (s->set.tried.count)
+		put(w, "%stry %s", s->set.settings.count ? ", " : "", s->set.try_text);
 }
 
 static void say_compact(struct words *w, const struct plan *p, const struct step *s)

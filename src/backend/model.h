@@ -90,6 +90,9 @@ int model_setting_name(const char *name, char *out, size_t size);
 /* Applies settings and verifies them; `into` (may be NULL) gets {name: {from, to}}. */
 int model_settings(struct model *m, const struct settings *s, const char *file, json_t *into,
 		   struct cl_error *err);
+/* Writes each, unless it is no value of the setting: then *refused is true. */
+int model_settings_try(struct model *m, const struct settings *s, const char *file, bool *refused,
+		       struct cl_error *err);
 json_t *model_evidence(const struct model *m);
 
 /* ---- model_snapshot.c ------------------------------------------------------------------- */

@@ -317,18 +317,21 @@ static void active_word(const char *text, char *out, size_t size)
 		snprintf(out, size, "%s", text);
 }
 
-static int apply(struct model *m, const struct setting *s, json_t *into, struct cl_error *err)
+static int apply(struct model *m, const struct setting *s, const char *file, json_t *into,
+		 struct cl_error *err)
 {
 	char name[128], text[256], old[256];
 	int r;
 
 	if (model_setting_name(s->name, name, sizeof(name)))
-		return cl_error(err, -EINVAL,
-				"%s is not a setting: names are vm.NAME, thp.NAME and lru_gen.NAME",
-				s->name);
+		return cl_error_at(
+			err, -EINVAL, file, s->line,
+			"%s is not a setting: names are vm.NAME, thp.NAME and lru_gen.NAME",
+			s->name);
 	r = sysctl_read(m, name, text, sizeof(text));
 	if (r < 0) {
-		cl_error(err, -EOPNOTSUPP, "the model has no setting %s", s->name);
+		cl_error_at(err, -EOPNOTSUPP, file, s->line, "the model has no setting %s",
+			    s->name);
 		return cl_error_hint(err, -EOPNOTSUPP,
 				     "it has those of memory management; leave it out or override "
 				     "it with [on model]");
@@ -336,8 +339,8 @@ static int apply(struct model *m, const struct setting *s, json_t *into, struct 
 	active_word(text, old, sizeof(old));
 	r = sysctl_write(m, name, s->value);
 	if (r) {
-		cl_error(err, r == -EACCES ? -EOPNOTSUPP : r, "cannot write '%s' to %s: %s",
-			 s->value, s->name, strerror(-r));
+		cl_error_at(err, r == -EACCES ? -EOPNOTSUPP : r, file, s->line,
+			    "cannot write '%s' to %s: %s", s->value, s->name, strerror(-r));
 		return cl_error_hint(err, r, "it shows '%s'", old);
 	}
 	if (into)
@@ -349,16 +352,24 @@ static int apply(struct model *m, const struct setting *s, json_t *into, struct 
 int model_settings(struct model *m, const struct settings *s, const char *file, json_t *into,
 		   struct cl_error *err)
 {
-	for (unsigned i = 0; i < s->count; i++) {
-		int r = apply(m, &s->item[i], into, err);
+	int r = 0;
 
-		if (r) {
-			if (err) {
-				snprintf(err->file, sizeof(err->file), "%s", file ? file : "");
-				err->line = s->item[i].line;
-			}
+	for (unsigned i = 0; i < s->count && !r; i++)
+		r = apply(m, &s->item[i], file, into, err);
+	return r;
+}
+
+int model_settings_try(struct model *m, const struct settings *s, const char *file, bool *refused,
+		       struct cl_error *err)
+{
+	*refused = false;
+	for (unsigned i = 0; i < s->count; i++) {
+		int r = apply(m, &s->item[i], file, NULL, err);
+
+		if (r == -EINVAL)
+			*refused = true;
+		else if (r)
 			return r;
-		}
 	}
 	return 0;
 }

@@ -205,11 +205,28 @@ static int read_text(struct model_exec *x, const char *file, json_t *record, str
 	return length ? 0 : cl_error(err, -EOPNOTSUPP, "the model has no %s", file);
 }
 
+static int set(struct model_exec *x, const struct step_set *s, json_t *record,
+	       struct model_effect *e, struct cl_error *err)
+{
+	json_t *done = json_object();
+	bool refused = false;
+	int r;
+
+	model_span_open(x, e);
+	r = model_settings(x->m, &s->settings, x->plan->file, done, err);
+	if (!r)
+		r = model_settings_try(x->m, &s->tried, x->plan->file, &refused, err);
+	model_span_close(x, e);
+	json_object_set_new(json_object_get(record, "detail"), "settings", done);
+	if (s->tried.count)
+		model_detail(record, "refused", refused);
+	return r;
+}
+
 static int local(struct model_exec *x, const struct step *s, json_t *record, struct model_effect *e,
 		 struct cl_error *err)
 {
 	struct op op = {.kind = OP_NONE};
-	json_t *set;
 	int r;
 
 	switch (s->kind) {
@@ -228,12 +245,7 @@ static int local(struct model_exec *x, const struct step *s, json_t *record, str
 		op.sleep_ns = s->sleep.time_ns;
 		return lever(x, &op, e, err);
 	case STEP_SET:
-		set = json_object();
-		model_span_open(x, e);
-		r = model_settings(x->m, &s->set.settings, x->plan->file, set, err);
-		model_span_close(x, e);
-		json_object_set_new(json_object_get(record, "detail"), "settings", set);
-		return r;
+		return set(x, &s->set, record, e, err);
 	case STEP_READ:
 		model_span_open(x, e);
 		r = read_text(x, s->read.file, record, err);

@@ -92,6 +92,8 @@ int os_probe_snapshot(const struct plan *p, struct cl_error *err)
 
 static int probe_step(const struct plan *p, const struct step *s, struct cl_error *err)
 {
+	int r;
+
 	switch (s->kind) {
 	case STEP_FILL:
 		return probe_node(p, s, "binds to", s->fill.node, err);
@@ -102,7 +104,8 @@ static int probe_step(const struct plan *p, const struct step *s, struct cl_erro
 	case STEP_COMPACT:
 		return probe_node(p, s, "compacts", s->compact.node, err);
 	case STEP_SET:
-		return settings_probe(&s->set.settings, p->file, err);
+		r = settings_probe(&s->set.settings, p->file, err);
+		return r ? r : settings_probe(&s->set.tried, p->file, err);
 	case STEP_PIN:
 		return probe_pins(p, s, err);
 	default:

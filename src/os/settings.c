@@ -241,28 +241,51 @@ int settings_write(struct watchdog *w, const char *path, const char *value, stru
 	return 0;
 }
 
+static int apply(struct watchdog *w, const struct setting *s, const char *file, json_t *into,
+		 struct cl_error *err)
+{
+	char path[512], old[512] = "";
+	int r = find(s, file, path, sizeof(path), err);
+
+	if (r)
+		return r;
+	read_word(path, old, sizeof(old));
+	r = settings_write(w, path, s->value, err);
+	if (r && err) {
+		snprintf(err->file, sizeof(err->file), "%s", file ? file : "");
+		err->line = s->line;
+	}
+	if (!r && into)
+		json_object_set_new(into, s->name,
+				    json_pack("{s:s, s:s}", "from", old, "to", s->value));
+	return r;
+}
+
 int settings_apply(struct watchdog *w, const struct settings *s, const char *file, json_t *into,
 		   struct cl_error *err)
 {
+	int r = 0;
+
+	for (unsigned i = 0; i < s->count && !r; i++)
+		r = apply(w, &s->item[i], file, into, err);
+	return r;
+}
+
+int settings_try(struct watchdog *w, const struct settings *s, const char *file, bool *refused,
+		 struct cl_error *err)
+{
+	*refused = false;
 	for (unsigned i = 0; i < s->count; i++) {
-		const struct setting *one = &s->item[i];
-		char path[512], old[512] = "";
-		int r = find(one, file, path, sizeof(path), err);
+		char path[512];
+		int r = find(&s->item[i], file, path, sizeof(path), err);
 
 		if (r)
+			return r; /* -EINVAL of the name says nothing about the value */
+		r = apply(w, &s->item[i], file, NULL, err);
+		if (r == -EINVAL)
+			*refused = true;
+		else if (r)
 			return r;
-		read_word(path, old, sizeof(old));
-		r = settings_write(w, path, one->value, err);
-		if (r) {
-			if (err) {
-				snprintf(err->file, sizeof(err->file), "%s", file ? file : "");
-				err->line = one->line;
-			}
-			return r;
-		}
-		if (into)
-			json_object_set_new(into, one->name,
-					    json_pack("{s:s, s:s}", "from", old, "to", one->value));
 	}
 	return 0;
 }

@@ -33,6 +33,9 @@ int settings_probe(const struct settings *s, const char *file, struct cl_error *
  */
 int settings_apply(struct watchdog *w, const struct settings *s, const char *file, json_t *into,
 		   struct cl_error *err);
+/* Write each as above, unless the kernel says that it is no value of it: then *refused is true. */
+int settings_try(struct watchdog *w, const struct settings *s, const char *file, bool *refused,
+		 struct cl_error *err);
 /* The same for one file by path. */
 int settings_write(struct watchdog *w, const char *path, const char *value, struct cl_error *err);
 #endif

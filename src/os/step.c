@@ -460,18 +460,27 @@ static int read_text(const struct step_read *s, json_t *record, struct cl_error 
 	return r;
 }
 
+static int set(struct exec *x, const struct step_set *s, json_t *record, struct cl_error *err)
+{
+	json_t *done = json_object();
+	bool refused;
+	int r = settings_apply(x->dog, &s->settings, x->plan->file, done, err);
+
+	json_object_set_new(json_object_get(record, "detail"), "settings", done);
+	if (r || !s->tried.count)
+		return r;
+	r = settings_try(x->dog, &s->tried, x->plan->file, &refused, err);
+	detail_set(record, "refused", refused);
+	return r;
+}
+
 static int local_act(struct exec *x, const struct step *s, json_t *record, struct cl_error *err)
 {
 	char what[8];
-	json_t *set;
-	int r;
 
 	switch (s->kind) {
 	case STEP_SET:
-		set = json_object();
-		r = settings_apply(x->dog, &s->set.settings, x->plan->file, set, err);
-		json_object_set_new(json_object_get(record, "detail"), "settings", set);
-		return r;
+		return set(x, &s->set, record, err);
 	case STEP_COMPACT:
 		return compact(&s->compact, err);
 	case STEP_DROP:

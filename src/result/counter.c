@@ -30,6 +30,7 @@ static const struct cl_counter counters[] = {
 	{"files", "files a files or write step made", true},
 	{"requests", "chunks a request step asked for", true},
 	{"failed", "of them those that the kernel refused", true},
+	{"refused", "1 when the kernel refused what a set step tried", true},
 	{"writes", "write calls of a write step", true},
 	{"writes_per_s", "write calls of all threads in a second", true},
 	{"base_faults", "faults that gave a base page, where the step measures each", true},

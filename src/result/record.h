@@ -44,9 +44,8 @@
  *   runs              fault: times it was repeated (1 or more); time_ns and vmstat are of the
  *                     last one, sums over all are in "all_runs": {"time_ns", "vmstat"} when > 1
  *   detail            kind-specific numbers: {"bytes": n, "freed_pages": n, "kept_pages": n,
- *                     "pinned_pages": n, "files": n, "requests": n, "failed": n, "cpu_node": n,
- * "settings": {...}, "text":
- * "..."}
+ *                     "pinned_pages": n, "files": n, "requests": n, "failed": n, "refused": n,
+ *                     "cpu_node": n, "settings": {...}, "text": "..."}
  *
  * A measure is a path into a step: STEP.NAME where NAME is, in this order of search:
  *   time_ns, compaction_ns, compaction_daemon_ns, defer_shift, runs

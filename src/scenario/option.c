@@ -310,6 +310,9 @@ const struct option option_table[] = {
 
 	{STEP(SET, "vm.NAME, thp.NAME, lru_gen.NAME", set.settings), .type = OPT_OVERRIDE,
 	 .help = "At least one setting; see the settings. They stay until the run ends."},
+	{STEP(SET, "try", set.try_text), .type = OPT_NAME,
+	 .help = "A setting as NAME=VALUE that the kernel may refuse as no value of it. The record then has "
+		 "`refused`: 1 when it did, or 0 when it took the value, which stays until the run ends."},
 	{STEP(COMPACT, "node", compact.node), .type = OPT_NODE, .words = "all", .fallback = "all",
 	 .help = "Compact this node, or all of them.",
 	 .mirrors = "/sys/devices/system/node/nodeN/compact, vm.compact_memory"},

@@ -129,6 +129,32 @@ static int resolve_reference(const struct plan_context *c, const struct option *
 	return cl_error_hint(c->err, -EINVAL, "skip this step too");
 }
 
+/* "thp.enabled=defer" into a name and a value. Words are not looked up: to see them refused is the
+ * point. */
+static int resolve_try(const struct plan_context *c, int i, struct step_set *set)
+{
+	const struct option *o = option_find(SECTION_STEP, STEP_SET, "try");
+	const struct assignment *a = assigned(c->s, c->backend, c->variant, o, i, "");
+	const char *value = set->try_text ? strchr(set->try_text, '=') : NULL;
+	struct setting *s;
+
+	if (!set->try_text)
+		return 0;
+	set->tried.item = s = calloc(1, sizeof(*s));
+	if (!s)
+		return no_memory(c->err);
+	set->tried.count = 1;
+	s->line = a->line;
+	s->name = strndup(set->try_text, value ? (size_t)(value - set->try_text) : 0);
+	s->value = strdup(value ? value + 1 : "");
+	if (!s->name || !s->value)
+		return no_memory(c->err);
+	if (*s->value && option_is_setting(s->name))
+		return 0;
+	assignment_error(c->s, a, c->err, "'%s' is not a setting and a value", set->try_text);
+	return cl_error_hint(c->err, -EINVAL, "write it as thp.enabled=always");
+}
+
 static int resolve_step(const struct plan_context *c, int i, struct step *out)
 {
 	const struct scenario_step *from = &c->s->step[i];
@@ -158,6 +184,8 @@ static int resolve_step(const struct plan_context *c, int i, struct step *out)
 		r = o->type == OPT_STEP ? resolve_reference(c, o, i, out)
 					: resolve_option(c, o, i, out);
 	}
+	if (!r && out->kind == STEP_SET)
+		r = resolve_try(c, i, &out->set);
 	if (!r && out->kind == STEP_FAULT && out->fault.size.bytes)
 		out->fault.size.bytes =
 			(out->fault.size.bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
@@ -270,8 +298,11 @@ void plan_free(struct plan *p)
 		struct step *s = &p->step[i];
 
 		free(s->name);
-		if (s->kind == STEP_SET)
+		if (s->kind == STEP_SET) {
 			settings_free(&s->set.settings);
+			settings_free(&s->set.tried);
+			free(s->set.try_text);
+		}
 		if (s->kind == STEP_READ)
 			free(s->read.file);
 	}

@@ -196,6 +196,8 @@ struct step_request {
 
 struct step_set {
 	struct settings settings;
+	char *try_text;        /* as written, or NULL */
+	struct settings tried; /* what it says: one setting that may be refused, or none */
 };
 
 struct step_compact {

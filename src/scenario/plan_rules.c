@@ -329,7 +329,7 @@ static int check_reference(const struct plan_context *c, const struct plan *p, u
 
 static int check_set(const struct plan_context *c, const struct plan *p, unsigned i)
 {
-	if (p->step[i].set.settings.count)
+	if (p->step[i].set.settings.count || p->step[i].set.tried.count)
 		return 0;
 	cl_error_at(c->err, -EINVAL, c->s->file, p->step[i].line, "step '%s' (set) sets nothing",
 		    p->step[i].name);

@@ -425,6 +425,24 @@ static void test_what_the_model_lacks_is_refused_with_its_place(void **state)
 	assert_int_equal(r, -EOPNOTSUPP);
 }
 
+static void test_a_tried_setting_is_refused_when_it_is_no_value_and_stays_otherwise(void **state)
+{
+	json_t *record = must_run("[step a]\nkind = set\ntry = thp.enabled=defer\n"
+				  "[step b]\nkind = set\ntry = thp.enabled=always\n"
+				  "[step r]\nkind = read\n"
+				  "file = /sys/kernel/mm/transparent_hugepage/enabled\n",
+				  1, NULL);
+	json_t *last = json_array_get(json_object_get(record, "steps"), 2);
+
+	(void)state;
+	assert_int_equal(value(record, "a.refused"), 1);
+	assert_int_equal(value(record, "b.refused"), 0);
+	assert_string_equal(json_string_value(
+				    json_object_get(json_object_get(last, "detail"), "text")),
+			    "[always] madvise never\n");
+	json_decref(record);
+}
+
 static void test_too_much_memory_is_an_oom_kill(void **state)
 {
 	struct cl_error err;
@@ -580,6 +598,8 @@ int main(void)
 		cmocka_unit_test(test_the_kernel_takes_unmovable_chunks_until_they_are_released),
 		cmocka_unit_test(test_requests_compact_and_large_ones_are_refused),
 		cmocka_unit_test(test_what_the_model_lacks_is_refused_with_its_place),
+		cmocka_unit_test(
+			test_a_tried_setting_is_refused_when_it_is_no_value_and_stays_otherwise),
 		cmocka_unit_test(test_too_much_memory_is_an_oom_kill),
 		cmocka_unit_test(test_memory_pinned_as_it_comes_is_not_in_cma),
 		cmocka_unit_test(test_each_fault_is_timed),

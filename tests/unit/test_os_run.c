@@ -256,6 +256,7 @@ static void every_other_kind_of_step_works(void **state)
 		 "[step chunks]\nkind = request\norder = 2\ncount = 64\n"
 		 "[step back]\nkind = release\nof = chunks\n"
 		 "[step knob]\nkind = set\nvm.extfrag_threshold = 501\n"
+		 "[step word]\nkind = set\ntry = vm.extfrag_threshold=1001\n"
 		 "[step clean]\nkind = drop\nwhat = slab\n"
 		 "[step look]\nkind = read\nfile = /proc/sys/vm/extfrag_threshold\n"
 		 "[step nap]\nkind = sleep\ntime = 30ms\n");
@@ -268,6 +269,7 @@ static void every_other_kind_of_step_works(void **state)
 	assert_int_equal(number(step_of(r, "chunks"), "detail", "bytes"), 64 << 14);
 	assert_int_equal(number(step_of(r, "back"), "detail", "bytes"), 64 << 14);
 	assert_true(number(step_of(r, "back"), "vmstat", "nr_slab_unreclaimable") <= -192);
+	assert_int_equal(number(step_of(r, "word"), "detail", "refused"), 1);
 	assert_true(number(step_of(r, "clean"), "vmstat", "drop_slab") >= 1);
 	assert_true(number(step_of(r, "nap"), "time_ns", NULL) >= 30000000);
 	s = json_object_get(step_of(r, "look"), "detail");
