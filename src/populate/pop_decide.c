@@ -198,6 +198,8 @@ void pop_decide_next(struct pop_decide *d, const struct pop_view *view, struct p
 		give_full(d, step,
 			  within_time(d, view, min64(d->try_chunk, view->left), d->try_block_ns),
 			  true);
+		/* The one before said nothing, so the kernel probably defers. */
+		step->ask = d->patience_tries != 0;
 		return;
 	}
 	/* While somebody tries, the others do not pile up behind the same failure. */
@@ -258,6 +260,7 @@ static void learn_failure(struct pop_decide *d, const struct pop_outcome *o, uin
 
 	if (!evidence && !d->base_block_ns) {
 		d->skip = 1; /* to find out what a base block costs */
+		d->patience_tries++;
 		d->patience_ns += lost;
 	} else if (!evidence && d->patience_tries < POP_PATIENCE && d->patience_ns + lost <= most) {
 		d->patience_tries++;

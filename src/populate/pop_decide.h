@@ -36,7 +36,8 @@
  * itself, a try fails at once and costs nothing, but counts in the kernel, which
  * compacts only at every 64th attempt. Would we still pass over 63 blocks between
  * tries, it would take gigabytes until it compacts again. So a failure that took no
- * longer than the block would have taken anyway is followed by a short pause only.
+ * longer than the block would have taken anyway is followed by a short pause only, and
+ * after one that said nothing the attempts are made beside the buffer (pop_ask.c).
  *
  * "home" is the node (or the set of nodes) the memory should come from; "other" is
  * the rest. A free block is one the allocator can hand out as a huge page at once.
@@ -53,7 +54,7 @@
 #define POP_BESIDE_TRY   4   /* blocks filled another way while somebody else tries */
 #define POP_MAX_BASE     16  /* blocks filled another way before free blocks are looked for again */
 #define POP_MAX_PAUSE    24  /* chunks of chunk_ns that tries wait for what they may cost */
-#define POP_PATIENT 16  /* part of all time that may be lost to failures that are no evidence */
+#define POP_PATIENT      16 /* part of all time that may be lost to failures that are no evidence */
 #define POP_PROVEN       4  /* and part of the time of tries that succeeded */
 #define POP_CREDIT       32 /* part of all time that may be lost to the first failures */
 #define POP_LOSS         12 /* and part of the time since then that may be lost to further ones */
@@ -93,6 +94,7 @@ struct pop_step {
 	enum pop_act act;
 	enum pop_why why;
 	bool trial;    /* POP_FULL without a known free block: a try of compaction */
+	bool ask;      /* a try that is worth asking beside the buffer first, see pop_ask.c */
 	bool deferred; /* POP_OTHER, POP_BASE: because tries are deferred */
 	uint64_t blocks;
 };

@@ -3,9 +3,11 @@
  * Carrying the decisions out.
  *
  * How a block becomes what was decided. All of the range is MADV_HUGEPAGE, so that
- * populating it asks for huge pages. Where that must not be, the chunk is
- * MADV_NOHUGEPAGE for as long as it is populated; afterwards its advice is as before,
- * the mapping is whole again, and khugepaged may serve it.
+ * populating it asks for huge pages. From the first chunk on where that must not be, all that
+ * is left is MADV_NOHUGEPAGE, and a chunk that wants huge pages gets its advice back: so the
+ * many blocks of base pages need no change, which would wait for another worker's failing
+ * compaction. At the end all is MADV_HUGEPAGE again, the mapping whole, and khugepaged may
+ * serve it.
  *
  * Which node: by the thread's own memory policy, so that the mapping is neither
  * split nor left with a policy. MPOL_PREFERRED_MANY over several nodes is how free
@@ -113,43 +115,34 @@ static int fault_in(const struct pop_job *job, uint64_t addr, uint64_t length)
 }
 
 /*
- * A block whose first page is there cannot become a huge page any more: so the advice
- * changes for a moment only, which is what workers side by side need, because it excludes
- * all their page faults. It also waits for populating calls under way, so these are short:
- * with one call for the whole chunk the workers would take turns. For the rest of the block
- * the kernel tries smaller folios, where these are enabled.
+ * Block by block where workers may be waiting to change advice, which excludes all page faults
+ * and waits for populating calls under way.
  */
-static int fault_in_rest(const struct pop_job *job, uint64_t addr, uint64_t length)
+static int fault_in_blocks(const struct pop_job *job, uint64_t addr, uint64_t length)
+{
+	uint64_t size = job->options.threads > 1 ? job->probe->block_bytes : length;
+	int r = 0;
+
+	for (uint64_t off = 0; !r && off < length; off += size)
+		r = fault_in(job, addr + off, size);
+	return r;
+}
+
+/*
+ * A block whose first page is there cannot become a huge page any more. So the advice changes
+ * for a moment only, and for the rest of the block the kernel tries smaller folios.
+ */
+static int fault_in_smaller(const struct pop_job *job, uint64_t addr, uint64_t length, bool *split)
 {
 	void *at = (void *)(uintptr_t)addr;
 	int r = 0;
 
-	for (uint64_t off = 0; !r && off < length; off += job->probe->block_bytes)
+	*split = !pop_sys_huge(at, length, false);
+	for (uint64_t off = 0; !r && *split && off < length; off += job->probe->block_bytes)
 		r = fault_in(job, addr + off, job->probe->page_bytes);
-	pop_sys_huge(at, length, true);
-	for (uint64_t off = 0; !r && off < length; off += job->probe->block_bytes)
-		r = fault_in(job, addr + off, job->probe->block_bytes);
-	return r;
-}
-
-/* *split becomes false when the mapping could not be split (vm.max_map_count). */
-static int fault_in_base(const struct pop_job *job, uint64_t addr, uint64_t length, bool *split)
-{
-	void *at = (void *)(uintptr_t)addr;
-	int r;
-
-	*split = true;
-	if (!job->advise)
-		return fault_in(job, addr, length);
-	if (pop_sys_huge(at, length, false)) {
-		*split = false;
-		return fault_in(job, addr, length);
-	}
-	if (job->smaller || job->side_by_side)
-		return fault_in_rest(job, addr, length);
-	r = fault_in(job, addr, length);
-	pop_sys_huge(at, length, true);
-	return r;
+	if (*split)
+		pop_sys_huge(at, length, true);
+	return r ? r : fault_in_blocks(job, addr, length);
 }
 
 /* ---- one chunk ------------------------------------------------------------------ */
@@ -182,11 +175,10 @@ struct chunk {
 	struct pop_free before;
 	bool know_before;
 	bool bound;
+	bool plain;   /* it is MADV_NOHUGEPAGE now */
 	bool counted; /* before a try, into: */
 	struct pop_counts counts;
 };
-
-#define SEEN_LITTLE 4096 /* pages: what a compaction looks at that passes over all blocks */
 
 /* What did the kernel's compaction do during the try? */
 static void judge_try(const struct pop_job *job, const struct chunk *c, struct pop_outcome *o)
@@ -202,7 +194,7 @@ static void judge_try(const struct pop_job *job, const struct chunk *c, struct p
 	if (migrated && migrated * 16 >= scanned)
 		o->seen = POP_SEEN_MOVED;
 	else
-		o->seen = scanned < SEEN_LITTLE ? POP_SEEN_LITTLE : POP_SEEN_FIXED;
+		o->seen = scanned < POP_SEEN_LITTLE_PAGES ? POP_SEEN_LITTLE : POP_SEEN_FIXED;
 }
 
 /* Of the huge pages of a try: how many came from home, and not from elsewhere? */
@@ -224,24 +216,58 @@ static uint64_t huge_from_home(const struct pop_job *job, const struct chunk *c,
 	return o->huge > gone ? o->huge - gone : 0;
 }
 
+/*
+ * Block by block, because before the next one it is worth asking beside the buffer when the
+ * last one got no huge page; once. *faults: of the blocks alone.
+ */
+static int fault_in_try(const struct pop_job *job, const struct chunk *c, uint64_t *faults)
+{
+	uint64_t size = job->probe->block_bytes, f;
+	bool asked = !job->may_ask, missed = c->step.ask;
+	int r = 0;
+
+	*faults = 0;
+	for (uint64_t off = 0; !r && off < c->length; off += size) {
+		if (missed && !asked) {
+			pop_ask(job, POP_PATIENCE);
+			asked = true;
+		}
+		f = pop_sys_faults();
+		r = fault_in(job, c->addr + off, size);
+		f = pop_sys_faults() - f;
+		missed = f > 1;
+		*faults += f;
+	}
+	return r;
+}
+
 /* Carry it out, without the lock. Result of the system calls; fills *o and *faults. */
 static int carry_out(struct worker *w, struct chunk *c, struct pop_outcome *o, uint64_t *faults,
 		     bool *split)
 {
 	const struct pop_job *job = w->job;
-	uint64_t t = pop_sys_now_ns(), f = pop_sys_faults();
+	uint64_t t, f, of_try = 0;
 	int64_t scanned;
 	int r;
 
 	*split = true;
+	if (c->step.act != POP_BASE && c->plain)
+		*split = !pop_sys_huge((void *)(uintptr_t)c->addr, c->length, true);
+	t = pop_sys_now_ns();
+	f = pop_sys_faults();
 	if (c->step.act == POP_BASE) {
 		use_policy(w, POP_WANT_BASE, false);
-		r = fault_in_base(job, c->addr, c->length, split);
+		if (job->smaller && job->advise)
+			r = fault_in_smaller(job, c->addr, c->length, split);
+		else
+			r = fault_in_blocks(job, c->addr, c->length);
+		*split = *split && (c->plain || job->smaller || !job->advise);
 	} else {
 		use_policy(w, c->step.act == POP_OTHER ? POP_WANT_OTHER : POP_WANT_FULL, c->bound);
-		r = fault_in(job, c->addr, c->length);
+		r = c->step.trial ? fault_in_try(job, c, &of_try)
+				  : fault_in(job, c->addr, c->length);
 	}
-	*faults = pop_sys_faults() - f;
+	*faults = c->step.trial ? of_try : pop_sys_faults() - f;
 	o->time_ns = pop_sys_now_ns() - t;
 	if (c->step.act == POP_BASE && *split)
 		return r;
@@ -288,6 +314,20 @@ static uint64_t alike(const struct pop_job *job, bool touched)
 	return n;
 }
 
+/* The end of the last whole block. */
+static uint64_t inner_end(const struct pop_job *job)
+{
+	return job->inner + job->blocks * job->probe->block_bytes;
+}
+
+/* No huge pages from here on. The lock is held, as nobody may fault there before that. */
+static void be_plain(struct pop_job *job, uint64_t from)
+{
+	if (!job->plain_from &&
+	    !pop_sys_huge((void *)(uintptr_t)from, inner_end(job) - from, false))
+		job->plain_from = from;
+}
+
 /* Decide about the next blocks. Lock held. False: no more work. */
 static bool take(struct pop_job *job, struct chunk *c)
 {
@@ -330,6 +370,9 @@ static bool take(struct pop_job *job, struct chunk *c)
 	}
 	c->addr = job->inner + job->cursor * job->probe->block_bytes;
 	c->length = c->step.blocks * job->probe->block_bytes;
+	if (c->step.act == POP_BASE && job->advise && !job->smaller && !touched)
+		be_plain(job, c->addr);
+	c->plain = job->plain_from != 0;
 	job->cursor += c->step.blocks;
 	/*
 	 * Bound to home only while it has pages for all of it twice: bound memory that
@@ -558,12 +601,10 @@ static void fill_edge(struct pop_job *job, uint64_t from, uint64_t to)
 
 int pop_fill(struct pop_job *job)
 {
-	uint64_t inner_end = job->inner + job->blocks * job->probe->block_bytes;
-
 	if (pop_job_over(job))
 		return job->error;
 	if (job->advise &&
-	    pop_sys_huge((void *)(uintptr_t)job->inner, inner_end - job->inner, true)) {
+	    pop_sys_huge((void *)(uintptr_t)job->inner, inner_end(job) - job->inner, true)) {
 		/* Holes show up when filling. Anything else: not for huge pages. */
 		job->advise = false;
 		job->decide.rules.huge = false;
@@ -571,7 +612,10 @@ int pop_fill(struct pop_job *job)
 	fill_edge(job, job->start, job->blocks ? job->inner : job->end);
 	if (job->blocks && !job->error)
 		fill_blocks(job);
+	if (job->plain_from)
+		pop_sys_huge((void *)(uintptr_t)job->plain_from, inner_end(job) - job->plain_from,
+			     true);
 	if (job->blocks)
-		fill_edge(job, inner_end, job->end);
+		fill_edge(job, inner_end(job), job->end);
 	return job->error;
 }

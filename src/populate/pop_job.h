@@ -14,9 +14,10 @@
 #include "pop_probe.h"
 #include "pop_vma.h"
 
-#define POP_CHUNK_NS  50000000ull /* chunks aim below this, so that cancel is prompt */
-#define POP_REPORT_NS 100000000ull
-#define POP_ROOM_STEP (256ull << 20) /* between looks at the room that is left */
+#define POP_CHUNK_NS          50000000ull /* chunks aim below this, so that cancel is prompt */
+#define POP_REPORT_NS         100000000ull
+#define POP_ROOM_STEP         (256ull << 20) /* between looks at the room that is left */
+#define POP_SEEN_LITTLE_PAGES 4096 /* what a compaction looks at that passes over all blocks */
 
 enum pop_want { POP_WANT_FULL, POP_WANT_OTHER, POP_WANT_BASE, POP_WANTS };
 
@@ -28,11 +29,11 @@ struct pop_job {
 	uint64_t start, end;    /* of the range */
 	uint64_t inner, blocks; /* first whole block, and how many */
 	uint64_t begin_ns, deadline_ns;
-	bool advise;       /* huge pages are asked for with advice */
-	bool limited;      /* there is a room limit to look after */
-	bool by_scan;      /* yields from PAGEMAP_SCAN, not from fault counts */
-	bool smaller;      /* deferred blocks get smaller folios */
-	bool side_by_side; /* several workers, and there are no smaller folios */
+	bool advise;  /* huge pages are asked for with advice */
+	bool limited; /* there is a room limit to look after */
+	bool by_scan; /* yields from PAGEMAP_SCAN, not from fault counts */
+	bool smaller; /* deferred blocks get smaller folios */
+	bool may_ask; /* memory of our own is like the buffer's: see pop_ask() */
 	struct pop_nodemask home, other;
 	bool bind_home;  /* tries must not end on other nodes */
 	bool set_policy; /* workers switch their policy, to one of: */
@@ -43,7 +44,8 @@ struct pop_job {
 	pthread_mutex_t lock;
 	pthread_cond_t done;
 	struct pop_decide decide;
-	uint64_t cursor; /* next block */
+	uint64_t cursor;     /* next block */
+	uint64_t plain_from; /* address from which on the advice is MADV_NOHUGEPAGE, 0: nowhere */
 	unsigned running;
 	int error;          /* first -errno; ends the call */
 	uint32_t limit;     /* what ended it, or limited it: enum cl_populate_limit */
@@ -61,6 +63,12 @@ void pop_job_report(struct pop_job *job, bool last);
 
 /* pop_collapse.c: turn base blocks into huge ones until enough are. 0 or -errno. */
 int pop_collapse(struct pop_job *job);
+
+/*
+ * pop_ask.c: ask the kernel for a huge page at most so many times, beside the buffer, until it
+ * gives one or has compacted. Under the caller's memory policy.
+ */
+void pop_ask(const struct pop_job *job, unsigned most);
 
 /* pop_survey.c */
 /* Bytes of the range present or swapped out before the call; fills job->touched. -ENOMEM. */

@@ -183,7 +183,7 @@ static void set_up_rules(struct pop_job *job)
 			 job->set_policy;
 	job->smaller =
 		o->fallback == CL_POPULATE_SMALLER && thp->smaller && job->memory != POP_SHMEM;
-	job->side_by_side = o->threads > 1 && !thp->smaller;
+	job->may_ask = job->memory == POP_ANON && !(job->receipt->missing & CL_POPULATE_OWN_POLICY);
 	job->by_scan = (thp->smaller || job->memory == POP_SHMEM) && job->probe->pagemap >= 0;
 	/*
 	 * A contract that no later step can repair limits the base pages, and asking for

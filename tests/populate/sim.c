@@ -105,6 +105,13 @@ void sim_run(struct sim *s, struct pop_decide *d, const struct pop_rules *rules,
 			return;
 		}
 		for (uint64_t i = 0; i < step.blocks; i++) {
+			bool ask = !i ? step.ask : step.trial && s->kernel_defers;
+
+			/* Once a chunk; the kernel's pause is never longer than this. */
+			while (ask && s->kernel_defers) {
+				s->kernel_defers--;
+				s->now_ns += s->deferred_ns;
+			}
 			if (step.act == POP_BASE) {
 				s->now_ns += s->base_ns;
 				s->base++;

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "help.h"
+#include "populate/pop_job.h"
 
 #define SIZE (32 * MIB)
 #define RECEIPT                                                                                    \
@@ -205,6 +206,22 @@ static void collapse_makes_huge_pages_of_base_pages(void **state)
 }
 
 /* ---- ending early --------------------------------------------------------------- */
+
+/* Asking for a huge page beside the buffer, while the kernel defers. */
+static void what_was_asked_beside_the_buffer_is_given_back(void **state)
+{
+	struct pop_probe probe;
+	struct pop_job job = {.probe = &probe};
+	char before[64], after[64];
+
+	(void)state;
+	pop_probe_open(&probe);
+	assert_true(pop_sys_read("/proc/self/statm", before, sizeof(before)) > 0);
+	pop_ask(&job, 3);
+	assert_true(pop_sys_read("/proc/self/statm", after, sizeof(after)) > 0);
+	assert_int_equal(strtoul(before, NULL, 10), strtoul(after, NULL, 10));
+	pop_probe_close(&probe);
+}
 
 static void a_deadline_that_has_passed_leaves_the_range_alone(void **state)
 {
@@ -456,6 +473,7 @@ int main(void)
 		cmocka_unit_test(calls_on_disjoint_ranges_run_at_the_same_time),
 		cmocka_unit_test(every_policy_and_fallback_fills),
 		cmocka_unit_test(collapse_makes_huge_pages_of_base_pages),
+		cmocka_unit_test(what_was_asked_beside_the_buffer_is_given_back),
 		cmocka_unit_test(a_deadline_that_has_passed_leaves_the_range_alone),
 		cmocka_unit_test(what_was_done_by_the_deadline_is_described),
 		cmocka_unit_test(cancelled_before_it_begins_nothing_is_filled),

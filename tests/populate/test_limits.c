@@ -123,6 +123,64 @@ static void without_proc_and_sys_it_fills(void **state)
 	in_child(no_files);
 }
 
+/* All of the range is one mapping that asks for huge pages. */
+static bool is_whole_and_advised(const char *at)
+{
+	unsigned long from = 0, to = 0, start, end;
+	FILE *f = fopen("/proc/self/smaps", "r");
+	bool advised = false;
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%lx-%lx ", &start, &end) == 2 && strchr(line, '-') < line + 20) {
+			from = start;
+			to = end;
+		} else if (!strncmp(line, "VmFlags:", 8) && from <= (unsigned long)at &&
+			   (unsigned long)at + SIZE <= to) {
+			advised = strstr(line, " hg") != NULL;
+		}
+	}
+	if (f)
+		fclose(f);
+	return advised;
+}
+
+static int base_pages_only(void *arg)
+{
+	struct cl_populate_options o = CL_POPULATE_OPTIONS_INIT;
+	struct cl_populate_receipt r = RECEIPT;
+	char *at = help_map(SIZE);
+	int result;
+
+	/* Free blocks would be taken. */
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("/dev/null", "/proc/buddyinfo", NULL, MS_BIND, NULL))
+		return CANNOT;
+	o.threads = *(unsigned *)arg;
+	o.timeout_ns = 8000000; /* as much as base pages are thought to take: no time for tries */
+	result = cl_populate(at, SIZE, &o, &r);
+	NEED(result == 0 || result == -ETIMEDOUT);
+	NEED(r.limit == CL_POPULATE_LIMIT_DEADLINE || r.limit == CL_POPULATE_LIMIT_THP_OFF);
+	NEED(r.huge_bytes == 0);
+	/* The time may be over before the advice is given. */
+	NEED(r.limit == CL_POPULATE_LIMIT_THP_OFF || !r.done_bytes || is_whole_and_advised(at));
+	return 0;
+}
+
+static void after_base_pages_the_mapping_is_whole_and_its_advice_as_before(void **state)
+{
+	unsigned threads[2] = {1, 3};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		int status = help_in_child(base_pages_only, &threads[i]);
+
+		if (status == CANNOT)
+			skip();
+		assert_int_equal(status, 0);
+	}
+}
+
 static int no_threads(void *arg)
 {
 	static const int calls[] = {SYS_clone, SYS_clone3, -1};
@@ -562,6 +620,7 @@ int main(void)
 		cmocka_unit_test(before_populate_write_pages_are_touched),
 		cmocka_unit_test(without_memory_policies_it_fills),
 		cmocka_unit_test(without_proc_and_sys_it_fills),
+		cmocka_unit_test(after_base_pages_the_mapping_is_whole_and_its_advice_as_before),
 		cmocka_unit_test(without_threads_the_caller_fills),
 		cmocka_unit_test(without_any_advice_pages_are_touched),
 		cmocka_unit_test(with_thp_off_it_says_so_and_a_contract_fails_at_once),
