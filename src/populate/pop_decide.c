@@ -265,7 +265,7 @@ static void learn_failure(struct pop_decide *d, const struct pop_outcome *o, uin
 	} else if (!evidence && d->patience_tries < POP_PATIENCE && d->patience_ns + lost <= most) {
 		d->patience_tries++;
 		d->patience_ns += lost;
-	} else if (!lost) {
+	} else if (!evidence && !lost) {
 		d->skip = POP_FREE_SKIP;
 	} else {
 		d->patience_tries = 0;

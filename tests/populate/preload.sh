@@ -22,3 +22,10 @@ out=$(LD_PRELOAD=$1 COMPACTLAB_POPULATE_MIN=16M "$2" 32)
 [ "$out" = "32 of 32 MiB present" ] || fail "threshold from the environment: $out"
 out=$(LD_PRELOAD=$1 COMPACTLAB_POPULATE_MAX=64M "$2" 128)
 [ "$out" = "0 of 128 MiB present" ] || fail "above the largest size: $out"
+out=$(LD_PRELOAD=$1 COMPACTLAB_POPULATE_LOG=$log COMPACTLAB_POPULATE_THREADS=3 COMPACTLAB_POPULATE_NODE=0 \
+	COMPACTLAB_POPULATE_FALLBACK=base COMPACTLAB_POPULATE_TIMEOUT=60 "$2" 128)
+[ "$out" = "128 of 128 MiB present" ] || fail "with everything from the environment: $out"
+tail -n 1 "$log" | grep -q '"result":0,.*"threads":3,' || fail "three threads: $(tail -n 1 "$log")"
+out=$(LD_PRELOAD=$1 COMPACTLAB_POPULATE_LOG=$log COMPACTLAB_POPULATE_NODE=255 "$2" 128)
+[ "$out" = "0 of 128 MiB present" ] || fail "on a node that is not there: $out"
+tail -n 1 "$log" | grep -q '"result":-22,' || fail "a node that is not there: $(tail -n 1 "$log")"

@@ -207,6 +207,46 @@ static void collapse_makes_huge_pages_of_base_pages(void **state)
 
 /* ---- ending early --------------------------------------------------------------- */
 
+static void without_a_survey_the_counts_are_those_of_the_faults(void **state)
+{
+	struct cl_populate_options o = CL_POPULATE_OPTIONS_INIT;
+	struct cl_populate_receipt seen = RECEIPT, counted = RECEIPT;
+	char *at = help_map(SIZE), *other = help_map(SIZE);
+
+	(void)state;
+	assert_int_equal(cl_populate(at, SIZE, NULL, &seen), 0);
+	o.flags = CL_POPULATE_NO_SURVEY;
+	assert_int_equal(cl_populate(other, SIZE, &o, &counted), 0);
+	assert_int_equal(counted.done_bytes, SIZE);
+	assert_int_equal(counted.huge_bytes + counted.base_bytes, SIZE);
+	assert_true(counted.huge_bytes <= SIZE && counted.survey_ns <= seen.survey_ns + 1000000);
+	help_unmap(at, SIZE);
+	help_unmap(other, SIZE);
+}
+
+static void base_pages_are_collapsed_afterwards_where_that_is_wanted(void **state)
+{
+	struct cl_populate_options o = CL_POPULATE_OPTIONS_INIT;
+	struct cl_populate_receipt r = RECEIPT;
+	char *at = help_map(SIZE);
+
+	(void)state;
+	/* A page in each block stands in the way of a huge page. */
+	madvise(at, SIZE, MADV_NOHUGEPAGE);
+	for (size_t off = 0; off < SIZE; off += 2 * MIB)
+		at[off] = 1;
+	assert_int_equal(cl_populate(at, SIZE, NULL, &r), 0);
+	assert_int_equal(r.collapse_tries, 0);
+	assert_int_equal(r.huge_bytes, 0);
+	o.flags = CL_POPULATE_COLLAPSE;
+	assert_int_equal(cl_populate(at, SIZE, &o, &r), 0);
+	if ((r.missing & CL_POPULATE_NO_COLLAPSE) || r.limit == CL_POPULATE_LIMIT_THP_OFF)
+		skip();
+	assert_int_equal(r.collapse_tries, SIZE / (2 * MIB));
+	assert_int_equal(r.huge_bytes, r.collapsed_blocks * 2 * MIB);
+	help_unmap(at, SIZE);
+}
+
 /* Asking for a huge page beside the buffer, while the kernel defers. */
 static void what_was_asked_beside_the_buffer_is_given_back(void **state)
 {
@@ -473,6 +513,8 @@ int main(void)
 		cmocka_unit_test(calls_on_disjoint_ranges_run_at_the_same_time),
 		cmocka_unit_test(every_policy_and_fallback_fills),
 		cmocka_unit_test(collapse_makes_huge_pages_of_base_pages),
+		cmocka_unit_test(without_a_survey_the_counts_are_those_of_the_faults),
+		cmocka_unit_test(base_pages_are_collapsed_afterwards_where_that_is_wanted),
 		cmocka_unit_test(what_was_asked_beside_the_buffer_is_given_back),
 		cmocka_unit_test(a_deadline_that_has_passed_leaves_the_range_alone),
 		cmocka_unit_test(what_was_done_by_the_deadline_is_described),

@@ -460,6 +460,38 @@ static void a_memory_cgroup_that_is_too_small_is_no_death(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* What /proc/meminfo says is less than the range, so that nothing is filled unless told to. */
+static int little_memory(void *arg)
+{
+	struct cl_populate_options o = CL_POPULATE_OPTIONS_INIT;
+	struct cl_populate_receipt r = RECEIPT;
+	char path[] = "/tmp/populate-meminfo-XXXXXX", *at = help_map(SIZE);
+	static const char text[] = "MemTotal: 1024 kB\nMemAvailable: 1024 kB\nSwapFree: 0 kB\n";
+	int fd = mkstemp(path), error;
+
+	(void)arg;
+	if (fd < 0 || write(fd, text, sizeof(text) - 1) != (ssize_t)sizeof(text) - 1)
+		return CANNOT;
+	error = unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		mount(path, "/proc/meminfo", NULL, MS_BIND, NULL);
+	unlink(path);
+	if (error)
+		return CANNOT;
+	NEED(cl_populate(at, SIZE, NULL, &r) == -ENOMEM);
+	NEED(r.limit == CL_POPULATE_LIMIT_ROOM);
+	NEED(help_present(at, SIZE) == 0);
+	o.flags = CL_POPULATE_NO_ROOM_CHECK;
+	NEED(cl_populate(at, SIZE, &o, &r) == 0);
+	NEED(help_present(at, SIZE) == SIZE);
+	return 0;
+}
+
+static void without_the_room_check_it_is_filled_all_the_same(void **state)
+{
+	(void)state;
+	in_child(little_memory);
+}
+
 static void more_than_the_machine_has_is_refused(void **state)
 {
 	struct cl_populate_receipt r = RECEIPT;
@@ -629,6 +661,7 @@ int main(void)
 		cmocka_unit_test(a_forked_child_can_fill_what_it_inherited),
 		cmocka_unit_test(locked_memory_is_taken_as_it_is),
 		cmocka_unit_test(a_memory_cgroup_that_is_too_small_is_no_death),
+		cmocka_unit_test(without_the_room_check_it_is_filled_all_the_same),
 		cmocka_unit_test(more_than_the_machine_has_is_refused),
 		cmocka_unit_test(shared_memory_is_filled),
 		cmocka_unit_test(where_touching_would_be_sigbus_it_is_an_error),
