@@ -238,9 +238,12 @@ static int scenario_fill(struct cl_scenario *s, const char *text, size_t length,
 	if (!r)
 		r = assign_keys(s, &t, err);
 	if (!r)
+		r = check_all(s, err);
+	/* What was set may suit one backend only, as it did where it was set. */
+	if (!r)
 		r = read_serialized(s, &t, err);
 	ini_text_free(&t);
-	return r ? r : check_all(s, err);
+	return r;
 }
 
 static int scenario_parse(const char *text, size_t length, const char *name, bool shipped,

@@ -781,6 +781,29 @@ static void a_serialized_scenario_gives_the_same_plan(void **state)
 	}
 }
 
+static void what_was_set_for_one_backend_travels_with_the_scenario(void **state)
+{
+	static const char text[] = "[machine]\nnodes = 24G\n"
+				   "[step populate]\nkind = fault\nsize = 4G\n"
+				   "[on guest]\nmachine.nodes = 768M\npopulate.size = 256M\n";
+	struct cl_scenario *s = NULL, *again = NULL;
+	unsigned long length;
+	char *serialized;
+	struct plan *p;
+
+	(void)state;
+	assert_int_equal(cl_scenario_parse(text, strlen(text), "a.ini", &s, NULL), 0);
+	set(s, "machine.nodes=2G"); /* too little for 4G, but a guest fills 256M */
+	serialized = scenario_serialize(s, &length);
+	assert_int_equal(cl_scenario_parse(serialized, length, "a.ini", &again, NULL), 0);
+	p = resolve(again, "guest", "mainline");
+	assert_int_equal(p->machine.node_bytes[0], 2ull << 30);
+	plan_free(p);
+	free(serialized);
+	cl_scenario_free(s);
+	cl_scenario_free(again);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -805,6 +828,7 @@ int main(void)
 		cmocka_unit_test(line_ends_byte_order_mark_and_comments_do_not_matter),
 		cmocka_unit_test(the_digest_is_of_the_bytes),
 		cmocka_unit_test(a_serialized_scenario_gives_the_same_plan),
+		cmocka_unit_test(what_was_set_for_one_backend_travels_with_the_scenario),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
