@@ -53,27 +53,15 @@ static inline enum verdict page_verdict(const struct model *m, const struct comp
 {
 	enum page_kind kind = PG_KIND(state);
 
-	switch (kind) {
-	case PG_FREE:
+	if (kind == PG_FREE)
 		return PAGE_FREE;
-	case PG_HUGETLB:
-		return PAGE_JUMP_FAIL;
-	case PG_ANON:
-	case PG_FILE:
-	case PG_SHMEM:
-		if (!cc->alloc_contig && too_large(cc, PG_ORDER(state)))
-			return PAGE_JUMP_FAIL;
-		return lru_may_take(m, cc, kind, m->map.flag[pfn]) ? PAGE_TAKE_LRU : PAGE_FAIL;
-	case PG_MOVABLE_OPS:
-	case PG_KERNEL:
-	case PG_PGTABLE:
-	case PG_SLAB:
-		if (!cc->alloc_contig && too_large(cc, PG_ORDER(state)))
-			return PAGE_JUMP_FAIL;
-		return kind == PG_MOVABLE_OPS ? PAGE_TAKE_OPS : PAGE_FAIL;
-	default:
+	if (!(KINDS_OWNED >> kind & 1))
 		return PAGE_FAIL;
-	}
+	if (kind == PG_HUGETLB || (!cc->alloc_contig && too_large(cc, PG_ORDER(state))))
+		return PAGE_JUMP_FAIL;
+	if (KINDS_LRU >> kind & 1)
+		return lru_may_take(m, cc, kind, m->map.flag[pfn]) ? PAGE_TAKE_LRU : PAGE_FAIL;
+	return kind == PG_MOVABLE_OPS ? PAGE_TAKE_OPS : PAGE_FAIL;
 }
 
 /* ---- lists and marks ---------------------------------------------------------------------- */
@@ -131,13 +119,15 @@ void scan_migrate_update_cached(struct compact_control *cc, pfn_t pfn)
 static bool too_many_isolated(const struct model *m, const struct compact_control *cc)
 {
 	const int64_t *stat = m->node[cc->zone->node.v].stat;
-	int64_t inactive = stat[VM_NR_INACTIVE_FILE - VM_NODE_FIRST] +
-			   stat[VM_NR_INACTIVE_ANON - VM_NODE_FIRST];
-	int64_t active =
-		stat[VM_NR_ACTIVE_FILE - VM_NODE_FIRST] + stat[VM_NR_ACTIVE_ANON - VM_NODE_FIRST];
 	int64_t isolated = stat[VM_NR_ISOLATED_FILE - VM_NODE_FIRST] +
 			   stat[VM_NR_ISOLATED_ANON - VM_NODE_FIRST];
+	int64_t inactive, active;
 
+	if (isolated == 0)
+		return false;
+	inactive = stat[VM_NR_INACTIVE_FILE - VM_NODE_FIRST] +
+		   stat[VM_NR_INACTIVE_ANON - VM_NODE_FIRST];
+	active = stat[VM_NR_ACTIVE_FILE - VM_NODE_FIRST] + stat[VM_NR_ACTIVE_ANON - VM_NODE_FIRST];
 	/* Whoever may not enter a file system may take more, or the two could wait for each other.
 	 */
 	if (cc->gfp & __GFP_FS) {
