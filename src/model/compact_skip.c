@@ -7,8 +7,6 @@
 #include "model/clock.h"
 #include "model/memmap.h"
 
-#define SAMPLE_STEP (1u << PAGE_ALLOC_COSTLY_ORDER)
-
 /* An LRU page in the kernel's sense: a tail of a large folio on the LRU counts. */
 static bool is_lru_page(const struct model *m, pfn_t pfn)
 {
@@ -17,19 +15,23 @@ static bool is_lru_page(const struct model *m, pfn_t pfn)
 	return (KINDS_LRU >> PG_KIND(m->map.state[head]) & 1) && m->map.flag[head] & PGF_LRU;
 }
 
-/* The samples of __reset_isolation_pfn(): does one of them say that the block is worth a visit? */
-static bool sample_block(const struct model *m, const struct block *b, pfn_t start, pfn_t last,
-			 bool source, bool target)
+/* Is the head of a free chunk among the samples? They are counted, but where the zone begins in the
+ * middle of the grid and where nothing was ever touched. */
+static bool free_is_sampled(const struct model *m, const struct block *b, pfn_t start, pfn_t last)
 {
-	bool lru = source && b->nr_lru != 0;
-	bool free = target && (b->nr_free_heads != 0 || !(b->bits & BLOCK_TOUCHED));
-
-	if (!lru && !free)
-		return false;
-	for (pfn_t pfn = start; pfn <= last; pfn += SAMPLE_STEP) {
-		if (lru && is_lru_page(m, pfn))
+	if (b->bits & BLOCK_TOUCHED && start % BLOCK_GRID == 0)
+		return b->nr_grid_heads != 0;
+	for (pfn_t pfn = start; pfn <= last; pfn += BLOCK_GRID) {
+		if (PG_KIND(memmap_state(m, pfn)) == PG_FREE)
 			return true;
-		if (free && PG_KIND(memmap_state(m, pfn)) == PG_FREE)
+	}
+	return false;
+}
+
+static bool lru_is_sampled(const struct model *m, const struct block *b, pfn_t start, pfn_t last)
+{
+	for (pfn_t pfn = start; b->nr_lru && pfn <= last; pfn += BLOCK_GRID) {
+		if (is_lru_page(m, pfn))
 			return true;
 	}
 	return false;
@@ -41,14 +43,16 @@ static bool reset_block(struct model *m, const struct zone *z, pfn_t pfn, bool s
 	const struct block *b = block_get(m, block_of(pfn));
 	pfn_t start, last;
 
-	if (m->map.zone_of_block[block_of(pfn).v] != z->id.v || memmap_whole(m, pfn) ||
-	    PG_KIND(m->map.state[memmap_head(m, pfn)]) == PG_HOLE)
+	if (m->map.zone_of_block[block_of(pfn).v] != z->id.v)
 		return false;
 	if (!source && target && block_list_type(m, pfn) != MIGRATE_MOVABLE)
 		return false;
 	start = pb_start(pfn) > z->start_pfn ? pb_start(pfn) : z->start_pfn;
 	last = (pb_end(pfn) < z->end_pfn ? pb_end(pfn) : z->end_pfn) - 1;
-	if (!sample_block(m, b, start, last, source, target))
+	if (!(target && free_is_sampled(m, b, start, last)) &&
+	    !(source && lru_is_sampled(m, b, start, last)))
+		return false;
+	if (PG_KIND(m->map.state[memmap_head(m, pfn)]) == PG_HOLE)
 		return false;
 	memmap_skip_clear(m, pfn);
 	return true;

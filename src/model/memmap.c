@@ -64,7 +64,6 @@ void memmap_reserve(struct model *m, pfn_t start, pfn_t end, enum page_kind kind
 		m->map.state[pfn] = PG_STATE(kind, 0);
 		b->bits |= BLOCK_TOUCHED;
 		b->nr_taken++;
-		b->nr_hole++;
 		/* The scanners look at a block's two ends only. A reserved page is a page, a hole is none. */
 		if (kind == PG_HOLE && (pfn == pb_start(pfn) || pfn + 1 == pb_end(pfn)))
 			b->bits |= BLOCK_FOREIGN_END;
@@ -123,12 +122,12 @@ bool memmap_block_is_valid(struct model *m, block_t id)
 	if (!(b->bits & BLOCK_TOUCHED)) {
 		/* Never touched: zero but for the type and isolation. */
 		return !memmap_whole(m, start) && b->nr_taken == 0 && b->nr_lru == 0 && b->nr_pcp == 0 && b->nr_free_heads == 0 &&
-		       b->nr_hole == 0 && b->nr_compound == 0;
+		       b->nr_grid_heads == 0 && b->nr_compound == 0;
 	}
 	if (memmap_whole(m, start) != is_whole(m, start))
 		return false;
 	if (id.v % 2 == 1 && m->map.state[start - PAGEBLOCK_PAGES] == PG_STATE(PG_FREE, MAX_PAGE_ORDER))
-		return b->nr_taken == 0 && b->nr_free_heads == 0;
+		return b->nr_taken == 0 && b->nr_free_heads == 0 && b->nr_grid_heads == 0;
 	for (pfn_t pfn = start; pfn < end;) {
 		uint8_t s = m->map.state[pfn];
 		uint8_t f = m->map.flag[pfn];
@@ -140,6 +139,8 @@ bool memmap_block_is_valid(struct model *m, block_t id)
 		case PG_FREE:
 			free += here;
 			want.nr_free_heads++;
+			if (pfn % BLOCK_GRID == 0)
+				want.nr_grid_heads++;
 			break;
 		case PG_PCP:
 			want.nr_pcp += here;
@@ -152,10 +153,6 @@ bool memmap_block_is_valid(struct model *m, block_t id)
 			want.nr_compound = PAGEBLOCK_PAGES;
 			here = PAGEBLOCK_PAGES;
 			break;
-		case PG_HOLE:
-		case PG_RESERVED:
-			want.nr_hole++;
-			break;
 		case PG_MOVABLE_OPS:
 			want.nr_movable_ops += here;
 			break;
@@ -164,9 +161,7 @@ bool memmap_block_is_valid(struct model *m, block_t id)
 		case PG_SHMEM:
 			if (f & PGF_LRU) {
 				want.nr_lru += here;
-				if (kind != PG_ANON)
-					want.nr_file += here;
-				else if (f & PGF_PINNED)
+				if (kind == PG_ANON && f & PGF_PINNED)
 					want.nr_pinned += here;
 			}
 			break;
@@ -182,7 +177,6 @@ bool memmap_block_is_valid(struct model *m, block_t id)
 	}
 	return b->nr_taken == PAGEBLOCK_PAGES - free && b->nr_lru == want.nr_lru &&
 	       b->nr_pinned == want.nr_pinned && b->nr_movable_ops == want.nr_movable_ops &&
-	       b->nr_compound == want.nr_compound && b->nr_file == want.nr_file &&
-	       b->nr_free_heads == want.nr_free_heads && b->nr_pcp == want.nr_pcp &&
-	       b->nr_hole == want.nr_hole;
+	       b->nr_compound == want.nr_compound && b->nr_free_heads == want.nr_free_heads &&
+	       b->nr_grid_heads == want.nr_grid_heads && b->nr_pcp == want.nr_pcp;
 }

@@ -109,12 +109,22 @@ static inline void memmap_set_whole(struct model *m, pfn_t head, unsigned order,
 		}                                                                                  \
 	} while (0)
 
+/* A free chunk's head comes to its block, or leaves. */
+static inline void memmap_count_head(struct model *m, pfn_t pfn, int by)
+{
+	struct block *b = &m->map.block[pfn >> PAGEBLOCK_ORDER];
+
+	b->nr_free_heads = (uint16_t)(b->nr_free_heads + by);
+	if (pfn % BLOCK_GRID == 0)
+		b->nr_grid_heads = (uint8_t)(b->nr_grid_heads + by);
+}
+
 /* held -> free. The caller (buddy.c) has put it on a list and stores word[pfn] itself. */
 static inline void memmap_mark_free(struct model *m, pfn_t pfn, unsigned order)
 {
 	check(PG_KIND(m->map.state[pfn]) == PG_HELD);
 	m->map.state[pfn] = PG_STATE(PG_FREE, order);
-	m->map.block[pfn >> PAGEBLOCK_ORDER].nr_free_heads++;
+	memmap_count_head(m, pfn, +1);
 	MEMMAP_COUNT(m, pfn, order, nr_taken, -=);
 }
 
@@ -123,7 +133,7 @@ static inline void memmap_unmark_free(struct model *m, pfn_t pfn, unsigned order
 {
 	check(m->map.state[pfn] == PG_STATE(PG_FREE, order));
 	m->map.state[pfn] = PG_STATE(PG_HELD, order);
-	m->map.block[pfn >> PAGEBLOCK_ORDER].nr_free_heads--;
+	memmap_count_head(m, pfn, -1);
 	MEMMAP_COUNT(m, pfn, order, nr_taken, +=);
 }
 
@@ -136,7 +146,7 @@ static inline void memmap_touch_pristine(struct model *m, pfn_t head)
 	check(!((b[0].bits | b[1].bits) & BLOCK_TOUCHED));
 	b[0].bits |= BLOCK_TOUCHED;
 	b[1].bits |= BLOCK_TOUCHED;
-	b[0].nr_free_heads = 1;
+	b[0].nr_free_heads = b[0].nr_grid_heads = 1;
 	m->map.state[head] = PG_STATE(PG_FREE, MAX_PAGE_ORDER);
 }
 
@@ -191,7 +201,6 @@ static inline void memmap_unuse(struct model *m, pfn_t pfn, enum page_kind kind)
 	check(m->map.state[pfn] == PG_STATE(PG_HELD, 0) &&
 	      (kind == PG_HOLE || kind == PG_RESERVED));
 	m->map.state[pfn] = PG_STATE(kind, 0);
-	b->nr_hole++;
 	if (kind == PG_HOLE && (pfn == pb_start(pfn) || pfn + 1 == pb_end(pfn)))
 		b->bits |= BLOCK_FOREIGN_END;
 }
@@ -250,9 +259,7 @@ static inline void memmap_count_flags(struct model *m, pfn_t pfn, int sign)
 	if (sign < 0)
 		pages = (uint16_t)-pages;
 	b->nr_lru = (uint16_t)(b->nr_lru + pages);
-	if (PG_KIND(s) != PG_ANON)
-		b->nr_file = (uint16_t)(b->nr_file + pages);
-	else if (f & PGF_PINNED)
+	if (PG_KIND(s) == PG_ANON && f & PGF_PINNED)
 		b->nr_pinned = (uint16_t)(b->nr_pinned + pages);
 }
 

@@ -14,7 +14,7 @@
  *     memmap.flag[pfn]    1   LRU, active, dirty, pinned ...: read when state[] says "a folio"
  *     memmap.word[pfn]    4   where this page's one list entry or owner entry is
  *     owners.pfn[slot]    4   the owner's way to the page (a page table, a page cache, a hand)
- *     blocks             1/24 (20 + 1 bytes and two bits for each pageblock of 512 pages)
+ *     blocks             1/30 (16 + 1 bytes and two bits for each pageblock of 512 pages)
  *
  * 10.04 bytes: 2.52 GiB for a full 1 TiB. Free chunks have a ring cell (4 bytes a *chunk*) and no owner
  * entry; a page whose owner entry exists while the page was punched out of it pays both, so a machine
@@ -164,7 +164,7 @@ enum page_kind {
 #define PGF_YOUNG 0x80u       /* a page table entry was used since reclaim last looked */
 
 /*
- * A pageblock. 20 bytes; zero = pristine: MOVABLE, no skip bit, all 512 pages free.
+ * A pageblock. 16 bytes; zero = pristine: MOVABLE, no skip bit, all 512 pages free.
  *
  * Owner: memmap.c keeps every count, inside the transitions. `type_x` and BLOCK_ISOLATE are written by
  * buddy.c only (block retyping moves the free chunks in the same step). The skip bits live in a bitmap of
@@ -179,18 +179,20 @@ enum page_kind {
  * "Scanned" is still counted exactly as the kernel, walking page by page, would count it.
  */
 struct block {
-	uint8_t type_x;          /* enum migratetype ^ MIGRATE_MOVABLE, so that zero is MOVABLE */
-	uint8_t bits;            /* BLOCK_* */
+	uint8_t type_x : 3;      /* enum migratetype ^ MIGRATE_MOVABLE, so that zero is MOVABLE */
+	uint8_t bits : 5;        /* BLOCK_* */
+	uint8_t nr_grid_heads;   /* of nr_free_heads those on the grid of the reset's samples */
 	uint16_t nr_taken;       /* pages not in the buddy: 512 - free pages (order 10 counts in both) */
 	uint16_t nr_lru;         /* pages of folios with PGF_LRU */
 	uint16_t nr_pinned;      /* pages of anon folios with PGF_LRU and PGF_PINNED */
 	uint16_t nr_movable_ops;
 	uint16_t nr_compound;    /* pages in owned compounds of order >= 1 (heads and tails) */
-	uint16_t nr_file;        /* pages of PG_FILE and PG_SHMEM folios with PGF_LRU */
 	uint16_t nr_free_heads;  /* free chunks whose head is in this block */
 	uint16_t nr_pcp;         /* pages on pcp lists */
-	uint16_t nr_hole;        /* pages without memory or reserved; the block's ends decide on scanning */
 };
+
+/* The reset of the skip bits looks at every 8th page of a block. */
+#define BLOCK_GRID (1u << PAGE_ALLOC_COSTLY_ORDER)
 
 #define BLOCK_TOUCHED 0x01u    /* the state[] bytes of this block are literal */
 #define BLOCK_ISOLATE 0x02u    /* isolated for alloc_contig; free pages are on the ISOLATE lists */
