@@ -63,8 +63,8 @@ struct bench {
 	unsigned unpin_at; /* percent, 0: never */
 	const char *preload;
 	struct fragment hog;
-	bool unpinning;
-	uint64_t base_at_unpin, unpinned_at, huge_again_at;
+	char *buffer; /* of the run under way */
+	uint64_t unpinned_at, blocks_until_huge, huge_after;
 	bool pinned, movable, yes, json, verbose, wanted[METHODS];
 	struct pop_probe probe;
 	struct sample sample[METHODS][MAX_REPEAT];
@@ -102,39 +102,62 @@ static int64_t vmstat(const char *name)
 
 /* ---- one run -------------------------------------------------------------------- */
 
-/* Called ten times a second at most, so the moments are rough ones; they are reported. */
+/* Bytes of the buffer that are there; one worker fills it from its beginning. */
+static uint64_t filled(const struct bench *b, char *at)
+{
+	uint64_t page = b->probe.page_bytes, low = 0, high = b->size / page;
+	unsigned char there;
+
+	while (low < high) {
+		uint64_t mid = (low + high) / 2;
+
+		if (!mincore(at + mid * page, page, &there) && (there & 1))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low * page;
+}
+
+/* Ten times a second at most; the workers go on meanwhile. */
 static int unpin_when_due(void *arg, const struct cl_populate_progress *p)
 {
 	struct bench *b = arg;
-	uint64_t base = p->done_bytes - p->huge_bytes;
 
-	if (!b->unpinning && p->done_bytes * 100 >= p->bytes * b->unpin_at) {
+	if (!b->unpinned_at && p->done_bytes * 100 >= p->bytes * b->unpin_at &&
+	    p->done_bytes < p->bytes) {
 		fragment_unpin(&b->hog);
-		b->unpinning = true;
-	} else if (b->unpinning && !b->unpinned_at && fragment_unpinned(&b->hog)) {
-		b->unpinned_at = p->done_bytes;
-		b->base_at_unpin = base;
-	} else if (b->unpinned_at && !b->huge_again_at &&
-		   p->huge_bytes > b->unpinned_at - b->base_at_unpin) {
-		b->huge_again_at = p->done_bytes;
+		b->unpinned_at = filled(b, b->buffer);
 	}
 	return 0;
 }
 
-/* Of the last run: what was huge before and after the pins went away. */
+/* Of the last run: what came after the pins had gone. */
 static void print_recovery(const struct bench *b, FILE *to)
 {
-	uint64_t huge_at_unpin = b->unpinned_at - b->base_at_unpin;
+	if (b->unpin_at && !b->unpinned_at)
+		fprintf(to, "last run: over before the pins could go; raise --size\n");
+	if (b->unpinned_at)
+		fprintf(to,
+			"last run: when the pins had gone %" PRIu64 " MiB were there; %" PRIu64
+			" blocks of 2 MiB until the first huge page; of "
+			"the rest %" PRIu64 " MiB became huge, %" PRIu64 " did not\n",
+			b->unpinned_at >> 20, b->blocks_until_huge, b->huge_after >> 20,
+			(b->size - b->unpinned_at - b->huge_after) >> 20);
+}
 
-	if (!b->unpinned_at)
+static void look_at_recovery(struct bench *b)
+{
+	uint64_t block = b->probe.block_bytes, from = (b->unpinned_at + block - 1) / block * block;
+	uint64_t at = (uintptr_t)b->buffer, first = from;
+
+	b->huge_after = b->blocks_until_huge = 0;
+	if (!b->unpinned_at || b->probe.pagemap < 0)
 		return;
-	fprintf(to,
-		"last run: unpinned when %" PRIu64 " MiB were filled, %" PRIu64
-		" of them huge; huge pages again before %" PRIu64 "; of the rest %" PRIu64
-		" MiB became huge, %" PRIu64 " did not\n",
-		b->unpinned_at >> 20, huge_at_unpin >> 20, b->huge_again_at >> 20,
-		(b->receipt.huge_bytes - huge_at_unpin) >> 20,
-		(b->receipt.base_bytes - b->base_at_unpin) >> 20);
+	while (first < b->size && pop_survey_huge(&b->probe, at + first, at + first + block) <= 0)
+		first += block;
+	b->blocks_until_huge = (first - from) / block;
+	b->huge_after = (uint64_t)pop_survey_huge(&b->probe, at + from, at + b->size);
 }
 
 static int ours(struct bench *b, char *at, unsigned threads)
@@ -147,8 +170,8 @@ static int ours(struct bench *b, char *at, unsigned threads)
 		o.node = b->node;
 	}
 	if (b->unpin_at) {
-		b->unpinned_at = b->huge_again_at = 0;
-		b->unpinning = false;
+		b->buffer = at;
+		b->unpinned_at = 0;
 		o.progress = unpin_when_due;
 		o.arg = b;
 	}
@@ -263,6 +286,8 @@ static void run_here(struct bench *b, enum method m, struct sample *s)
 		       ? pop_survey_huge(&b->probe, (uintptr_t)at, (uintptr_t)at + b->size)
 		       : -1;
 	s->huge = huge < 0 ? 0 : (uint64_t)huge;
+	if (b->unpin_at && m == OURS)
+		look_at_recovery(b);
 	munmap(map, b->size + block);
 }
 
@@ -295,7 +320,7 @@ static void run(struct bench *b, enum method m, struct sample *s)
 	if (b->verbose)
 		fprintf(stderr, "%-18s %8.4f s %8" PRIu64 " MiB huge %6" PRId64 " stalls\n",
 			names[m], (double)s->ns / 1e9, s->huge >> 20, s->stall);
-	if (b->verbose && (m == OURS || m == THREADS))
+	if (b->verbose && m == OURS)
 		print_recovery(b, stderr);
 }
 

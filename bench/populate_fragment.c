@@ -271,13 +271,7 @@ void fragment_again(struct fragment *f)
 void fragment_unpin(struct fragment *f)
 {
 	tell(f, UNPIN);
-}
-
-bool fragment_unpinned(struct fragment *f)
-{
-	char word;
-
-	return recv(f->control, &word, 1, MSG_DONTWAIT) == 1;
+	await(f);
 }
 
 void fragment_stop(struct fragment *f)

@@ -24,8 +24,6 @@ struct fragment fragment_start(uint64_t leave, int node, bool pinned);
  */
 void fragment_again(struct fragment *f);
 void fragment_stop(struct fragment *f);
-/* Drop the pins; the pages stay where they are and can be moved from now on. */
+/* Drop the pins, and wait for that; the pages stay where they are and can be moved. */
 void fragment_unpin(struct fragment *f);
-/* Is that done? Does not wait. */
-bool fragment_unpinned(struct fragment *f);
 #endif
