@@ -187,10 +187,18 @@ bool pop_probe_free(const struct pop_probe *p, struct pop_free *f)
 bool pop_probe_counts(const struct pop_probe *p, struct pop_counts *c)
 {
 	uint64_t acquired, released;
-	char text[16384];
+	char text[16384] = "";
+	size_t have = 0;
+	ssize_t n = 1;
 
 	memset(c, 0, sizeof(*c));
-	if (p->vmstat < 0 || pop_sys_reread(p->vmstat, text, sizeof(text)) <= 0)
+	/* Each call adds counters of all CPUs up anew: no further than the last one of ours. */
+	while (p->vmstat >= 0 && n > 0 && !strstr(text, "compact_free_scanned")) {
+		n = pread(p->vmstat, text + have, sizeof(text) - 1 - have, (off_t)have);
+		have += n > 0 ? (size_t)n : 0;
+		text[have] = 0;
+	}
+	if (!have)
 		return false;
 	c->scanned = pop_room_field(text, "compact_migrate_scanned", 0);
 	c->migrated = pop_room_field(text, "pgmigrate_success", 0);
