@@ -218,23 +218,27 @@ static uint64_t huge_from_home(const struct pop_job *job, const struct chunk *c,
 
 /*
  * Block by block, because before the next one it is worth asking beside the buffer when the
- * last one got no huge page; once. *faults: of the blocks alone.
+ * last one got no huge page; once. *faults: of the blocks alone; *ns: of what the kernel did
+ * for them, without waiting for other workers.
  */
-static int fault_in_try(const struct pop_job *job, const struct chunk *c, uint64_t *faults)
+static int fault_in_try(const struct pop_job *job, const struct chunk *c, uint64_t *faults,
+			uint64_t *ns)
 {
-	uint64_t size = job->probe->block_bytes, f;
+	uint64_t size = job->probe->block_bytes, f, t;
 	bool asked = !job->may_ask, missed = c->step.ask;
 	int r = 0;
 
-	*faults = 0;
+	*faults = *ns = 0;
 	for (uint64_t off = 0; !r && off < c->length; off += size) {
 		if (missed && !asked) {
-			pop_ask(job, POP_PATIENCE);
+			*ns += pop_ask(job, POP_PATIENCE);
 			asked = true;
 		}
+		t = pop_sys_now_ns();
 		f = pop_sys_faults();
 		r = fault_in(job, c->addr + off, size);
 		f = pop_sys_faults() - f;
+		*ns += pop_sys_now_ns() - t;
 		missed = f > 1;
 		*faults += f;
 	}
@@ -246,7 +250,7 @@ static int carry_out(struct worker *w, struct chunk *c, struct pop_outcome *o, u
 		     bool *split)
 {
 	const struct pop_job *job = w->job;
-	uint64_t t, f, of_try = 0;
+	uint64_t t, f;
 	int64_t scanned;
 	int r;
 
@@ -264,11 +268,13 @@ static int carry_out(struct worker *w, struct chunk *c, struct pop_outcome *o, u
 		*split = *split && (c->plain || job->smaller || !job->advise);
 	} else {
 		use_policy(w, c->step.act == POP_OTHER ? POP_WANT_OTHER : POP_WANT_FULL, c->bound);
-		r = c->step.trial ? fault_in_try(job, c, &of_try)
+		r = c->step.trial ? fault_in_try(job, c, faults, &o->time_ns)
 				  : fault_in(job, c->addr, c->length);
 	}
-	*faults = c->step.trial ? of_try : pop_sys_faults() - f;
-	o->time_ns = pop_sys_now_ns() - t;
+	if (!c->step.trial) {
+		*faults = pop_sys_faults() - f;
+		o->time_ns = pop_sys_now_ns() - t;
+	}
 	if (c->step.act == POP_BASE && *split)
 		return r;
 	o->huge = huge_by_faults(job->probe, c->step.blocks, *faults);
@@ -399,7 +405,7 @@ static void work(struct worker *w)
 		bool touched = is_touched(job, job->cursor - c.step.blocks), split, known = false;
 		struct pop_outcome o = {.pins = POP_PINS_UNKNOWN};
 		struct pop_free after;
-		uint64_t faults;
+		uint64_t faults = 0;
 		int r;
 
 		pthread_mutex_unlock(&job->lock);
