@@ -198,8 +198,8 @@ void pop_decide_next(struct pop_decide *d, const struct pop_view *view, struct p
 		give_full(d, step,
 			  within_time(d, view, min64(d->try_chunk, view->left), d->try_block_ns),
 			  true);
-		/* The one before said nothing, so the kernel probably defers. */
-		step->ask = d->patience_tries != 0;
+		/* After failures the kernel probably defers, too. */
+		step->ask = (d->patience_tries || d->shift) && !other;
 		return;
 	}
 	/* While somebody tries, the others do not pile up behind the same failure. */

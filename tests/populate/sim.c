@@ -76,7 +76,7 @@ static void fault_huge(struct sim *s, bool other, struct pop_outcome *o)
 
 void sim_run(struct sim *s, struct pop_decide *d, const struct pop_rules *rules, uint64_t blocks)
 {
-	uint64_t at = 0, unpinned = 0, unpinned_at = 0;
+	uint64_t at = 0, unpinned = 0, unpinned_at = 0, freed = 0;
 
 	pop_decide_init(d, rules);
 	d->rules.blocks = blocks;
@@ -90,6 +90,10 @@ void sim_run(struct sim *s, struct pop_decide *d, const struct pop_rules *rules,
 		struct pop_step step;
 		uint64_t t = s->now_ns;
 
+		if (s->free_every && at / s->free_every > freed) {
+			freed = at / s->free_every;
+			v.free_home = ++s->free_home;
+		}
 		if (s->unpin_at && at >= s->unpin_at && !unpinned) {
 			s->compactable = blocks;
 			s->kernel_defers = s->defer_after_unpin;

@@ -17,6 +17,7 @@ struct sim {
 	uint64_t defer_after_unpin; /* the same, set when unpinned */
 	uint64_t defer_every;       /* after so many blocks made by compaction 42 again, 0: never */
 	uint64_t deferred_ns;       /* what such a failure costs */
+	uint64_t free_every;        /* blocks after each of which somebody frees one, 0: never */
 	bool moves_in_vain;         /* failing compactions move pages */
 	uint64_t unpin_at;          /* block at which `compactable` becomes everything, 0: never */
 	uint64_t pins;              /* pages held until then, as counted; 0: not counted */

@@ -142,6 +142,27 @@ static void tries_that_take_long_are_few(void **state)
 	}
 }
 
+static void what_failures_cost_stays_within_its_bounds_whatever_is_freed_meanwhile(void **state)
+{
+	(void)state;
+	for (uint64_t fail_ns = 1000000; fail_ns <= 64000000; fail_ns *= 4) {
+		for (uint64_t every = 40; every <= 2560; every *= 4) {
+			struct sim s = sim_new();
+			struct pop_rules rules = sim_rules();
+			struct pop_decide d;
+			uint64_t base_ns = 8 * GIB * s.base_ns;
+
+			s.free_home = 0;
+			s.fail_ns = fail_ns;
+			s.free_every = every;
+			sim_run(&s, &d, &rules, 8 * GIB);
+			assert_true(s.huge + POP_MAX_TRY >= 8 * GIB / every); /* all are taken */
+			/* One try can cost more than is left, and is then the last for long. */
+			assert_true(s.now_ns <= base_ns + base_ns / 12 + base_ns / 32 + fail_ns);
+		}
+	}
+}
+
 static void free_blocks_are_taken_while_deferred(void **state)
 {
 	struct pop_rules rules = sim_rules();
@@ -582,6 +603,8 @@ int main(void)
 		cmocka_unit_test(failures_that_cost_nothing_are_followed_by_short_pauses),
 		cmocka_unit_test(pinned_node_costs_little_more_than_base_pages),
 		cmocka_unit_test(tries_that_take_long_are_few),
+		cmocka_unit_test(
+			what_failures_cost_stays_within_its_bounds_whatever_is_freed_meanwhile),
 		cmocka_unit_test(free_blocks_are_taken_while_deferred),
 		cmocka_unit_test(blocks_that_cannot_be_had_are_not_asked_for_again),
 		cmocka_unit_test(a_reserve_costs_one_small_step_per_chunk),
