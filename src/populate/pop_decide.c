@@ -193,6 +193,11 @@ void pop_decide_next(struct pop_decide *d, const struct pop_view *view, struct p
 	if (!d->base_only && late(d, view))
 		d->base_only = true;
 	see_pins(d, view->pins);
+	if (d->trying && !d->shift && !d->proven_ns && !d->base_only) {
+		step->act = POP_WAIT;
+		d->chunks--;
+		return;
+	}
 	skips = max64(d->skip, affordable_after(d));
 	if (!skips && !(d->trying && d->shift) && !d->base_only) {
 		give_full(d, step,

@@ -66,6 +66,7 @@ enum pop_act {
 	POP_FULL,  /* ask for huge pages, the kernel may compact */
 	POP_OTHER, /* ask for free huge pages of any node, no compaction while there are any */
 	POP_BASE,  /* no huge pages */
+	POP_WAIT,  /* nothing yet: somebody else's try will tell whether tries are worth it */
 	POP_STOP,  /* give up: more base pages would break the contract */
 };
 

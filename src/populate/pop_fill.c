@@ -373,6 +373,8 @@ static bool take(struct pop_job *job, struct chunk *c)
 			job->limit = CL_POPULATE_LIMIT_CONTRACT;
 			return false;
 		}
+		if (c->step.act == POP_WAIT)
+			return true;
 	}
 	c->addr = job->inner + job->cursor * job->probe->block_bytes;
 	c->length = c->step.blocks * job->probe->block_bytes;
@@ -408,6 +410,10 @@ static void work(struct worker *w)
 		uint64_t faults = 0;
 		int r;
 
+		if (c.step.act == POP_WAIT) {
+			pthread_cond_wait(&job->tried, &job->lock);
+			continue;
+		}
 		pthread_mutex_unlock(&job->lock);
 		if (c.step.trial)
 			c.counted = pop_probe_counts(job->probe, &c.counts);
@@ -442,6 +448,8 @@ static void work(struct worker *w)
 			job->receipt->missing |= CL_POPULATE_NO_SPLIT;
 		if (!touched)
 			pop_decide_learn(&job->decide, &c.step, &o);
+		if (c.step.trial)
+			pthread_cond_broadcast(&job->tried);
 		account(job, &c, &o);
 		if (r) {
 			if (!job->error)

@@ -42,7 +42,7 @@ struct pop_job {
 	uint64_t *touched; /* bitmap of blocks with pages in them before the call; NULL: none */
 
 	pthread_mutex_t lock;
-	pthread_cond_t done;
+	pthread_cond_t done, tried; /* a worker has ended; a try has */
 	struct pop_decide decide;
 	uint64_t cursor;     /* next block */
 	uint64_t plain_from; /* address from which on the advice is MADV_NOHUGEPAGE, 0: nowhere */

@@ -356,6 +356,11 @@ static int lock_init(struct pop_job *job)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	r = pthread_cond_init(&job->done, &attr);
 	pthread_condattr_destroy(&attr);
+	if (!r) {
+		r = pthread_cond_init(&job->tried, NULL);
+		if (r)
+			pthread_cond_destroy(&job->done);
+	}
 	if (r)
 		pthread_mutex_destroy(&job->lock);
 	return -r;
@@ -464,6 +469,7 @@ static int call(void *addr, size_t length, const struct cl_populate_options *opt
 		own->missing &= ~CL_POPULATE_NO_COLLAPSE;
 	pop_job_report(job, true);
 	pop_probe_close(probe);
+	pthread_cond_destroy(&job->tried);
 	pthread_cond_destroy(&job->done);
 	pthread_mutex_destroy(&job->lock);
 hand_over:

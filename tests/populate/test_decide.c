@@ -546,6 +546,30 @@ static void a_second_worker_does_not_pile_up_behind_a_try(void **state)
 	assert_int_equal(two.act, POP_BASE);
 }
 
+static void before_anything_is_known_one_worker_tries_and_others_wait(void **state)
+{
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+	struct pop_view v = {.left = 1000, .pins = POP_PINS_UNKNOWN};
+	struct pop_outcome good = {.huge = 1, .huge_home = 1, .time_ns = 1000000};
+	struct pop_step one, two;
+
+	(void)state;
+	rules.blocks = 100000;
+	pop_decide_init(&d, &rules);
+	pop_decide_next(&d, &v, &one);
+	assert_true(one.trial);
+	pop_decide_next(&d, &v, &two);
+	assert_int_equal(two.act, POP_WAIT);
+	assert_int_equal(two.blocks, 0);
+	assert_int_equal(d.chunks, 1);
+	/* Once tries are known to be worth it, all try. */
+	pop_decide_learn(&d, &one, &good);
+	pop_decide_next(&d, &v, &one);
+	pop_decide_next(&d, &v, &two);
+	assert_true(one.trial && two.trial);
+}
+
 static void two_workers_do_not_take_the_same_free_blocks(void **state)
 {
 	struct pop_rules rules = sim_rules();
@@ -627,6 +651,7 @@ int main(void)
 		cmocka_unit_test(a_contract_out_of_reach_ends_the_work),
 		cmocka_unit_test(a_contract_within_reach_is_kept),
 		cmocka_unit_test(a_second_worker_does_not_pile_up_behind_a_try),
+		cmocka_unit_test(before_anything_is_known_one_worker_tries_and_others_wait),
 		cmocka_unit_test(two_workers_do_not_take_the_same_free_blocks),
 		cmocka_unit_test(every_block_is_handed_out_once_whatever_happens),
 	};
