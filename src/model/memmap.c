@@ -44,8 +44,11 @@ void memmap_add_zone(struct model *m, struct zone *z)
 		 * ZONE_DMA's first block keeps the type 0. */
 		m->map.block[first.v].type_x = MIGRATE_UNMOVABLE ^ MIGRATE_MOVABLE;
 	}
-	if (z->end_pfn % PAGEBLOCK_PAGES)
+	if (z->end_pfn % PAGEBLOCK_PAGES) {
 		memmap_reserve(m, z->end_pfn, pb_end(z->end_pfn), PG_HOLE);
+		/* The target scanner looks at the zone's last page, not the block's. */
+		m->map.block[last.v].bits &= (uint8_t)~BLOCK_FOREIGN_END;
+	}
 }
 
 void memmap_hole_blocks(struct model *m, pfn_t start, pfn_t end)

@@ -55,6 +55,33 @@ static void test_async_sampling_misses_pages_off_the_grid(void **state)
 	finish(cc);
 }
 
+static void test_the_short_last_block_of_a_zone_is_scanned(void **state)
+{
+	struct model_config c = quiet_config(PROFILE_C, 0);
+	pfn_t last = 15 * PAGEBLOCK_PAGES;
+	struct compact_control *cc;
+
+	(void)state;
+	c.zone[0].class = ZONE_DMA32;
+	c.zone[0].start_pfn = PAGEBLOCK_PAGES;
+	c.zone[0].spanned = 15 * PAGEBLOCK_PAGES - 32;
+	m = machine_make(&c);
+	z = &m->zone[0];
+	lay_begin(m);
+	for (pfn_t pfn = BLOCK; pfn < last; pfn += PAGEBLOCK_PAGES)
+		lay(m, pfn, "512K");
+	lay(m, last, "240(fK)");
+	lay_end(m);
+	cc = direct_cc(m, z, -1, MIGRATE_SYNC);
+	cc->migrate_pfn = z->start_pfn;
+	cc->free_pfn = last;
+	cc->nr_migratepages = 240;
+	scan_free_isolate(m, cc);
+	assert_int_equal(cc->nr_freepages, 240);
+	assert_int_equal(cc->total_free_scanned, 479);
+	finish(cc);
+}
+
 static void test_the_stride_stays_at_32_over_empty_blocks(void **state)
 {
 	struct compact_control *cc = make(MIGRATE_ASYNC, "64(4Kf3K)", "64(4Kf3K)");
@@ -420,6 +447,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_async_sampling_misses_pages_off_the_grid),
+		cmocka_unit_test(test_the_short_last_block_of_a_zone_is_scanned),
 		cmocka_unit_test(test_the_stride_stays_at_32_over_empty_blocks),
 		cmocka_unit_test(test_sync_doubles_the_stride_over_empty_blocks),
 		cmocka_unit_test(
