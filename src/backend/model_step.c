@@ -130,11 +130,13 @@ static void record_effect(struct model_exec *x, json_t *record, const struct mod
 
 /* ---- the machine's levers ------------------------------------------------------------------ */
 
-/* One operation of a task that exists for it. */
+/* One operation of a task that exists for it: on a CPU of the node, where it is about one. */
 static int lever(struct model_exec *x, struct op *op, struct model_effect *e, struct cl_error *err)
 {
+	bool near = op->kind == OP_COMPACT && op->node >= 0 &&
+		    (unsigned)op->node < x->m->nr_nodes && x->m->node[op->node].nr_cpus;
 	task_id task;
-	int r = model_task(x->m, 0, &task);
+	int r = model_task(x->m, near ? x->m->node[op->node].first_cpu : 0, &task);
 
 	if (r)
 		return cl_error(err, r, "the model has too few tasks");

@@ -314,7 +314,7 @@ const struct option option_table[] = {
 	 .help = "A setting as NAME=VALUE that the kernel may refuse as no value of it. The record then has "
 		 "`refused`: 1 when it did, or 0 when it took the value, which stays until the run ends."},
 	{STEP(COMPACT, "node", compact.node), .type = OPT_NODE, .words = "all", .fallback = "all",
-	 .help = "Compact this node, or all of them.",
+	 .help = "Compact this node, by one of its CPUs, or all of them.",
 	 .mirrors = "/sys/devices/system/node/nodeN/compact, vm.compact_memory"},
 	{STEP(DROP, "what", drop.what), .type = OPT_ENUM, .words = "pagecache|slab|all",
 	 .word_base = DROP_PAGECACHE, .fallback = "all", .help = "Which caches are dropped.",
