@@ -7,6 +7,7 @@
 #include "model/clock.h"
 #include "model/memmap.h"
 #include "model/owner.h"
+#include "model/pin.h"
 
 static void must_be_valid(struct model *m)
 {
@@ -154,6 +155,48 @@ static void test_pins_are_references(void **state)
 	machine_end(m);
 }
 
+/* A huge page's references are those of all its pages, also where two sets overlap in it. */
+static void test_pins_of_huge_pages_count_each_page(void **state)
+{
+	struct model_config c = quiet_config(PROFILE_C, 16 * PAGEBLOCK_PAGES);
+	region_id region;
+	struct model *m;
+	task_id task;
+	struct op all, some, unpin;
+	slot_t second;
+	ns_t start;
+
+	(void)state;
+	c.thp.enabled = THP_ENABLED_ALWAYS;
+	m = machine_make(&c);
+	assert_int_equal(model_task(m, 0, &task), 0);
+	assert_int_equal(model_mmap(m, task, 1024 * 4096, ADVISE_HUGEPAGE, &region), 0);
+	second = (slot_t){owner_region(m, region)->first_slot + 512};
+	all = touch(region, 0, 1024);
+	assert_int_equal(model_do(m, task, &all), 0);
+	assert_int_equal(all.huge_pages[0], 2);
+	start = m->clock.now;
+	all = (struct op){.kind = OP_PIN, .region = region, .count = 1000, .times = 3};
+	assert_int_equal(model_do(m, task, &all), 0);
+	assert_int_equal(all.error, 0);
+	assert_int_equal(m->clock.now - start, 1000 * m->cost.ns[COST_PIN_PAGE]);
+	assert_int_equal(pin_refs(m, second), 3 * 488);
+	/* Pages 100, 107, ... 597: 59 of the first huge page and 13 of the second. */
+	some = (struct op){.kind = OP_PIN, .region = region, .index = 100, .count = 500, .step = 7};
+	assert_int_equal(model_do(m, task, &some), 0);
+	assert_int_equal(pin_refs(m, second), 3 * 488 + 13);
+	assert_int_equal(counter(m, VM_NR_FOLL_PIN_ACQUIRED), 3000 + 72);
+	must_be_valid(m);
+	unpin = (struct op){.kind = OP_UNPIN, .region = region, .pin = all.pin};
+	assert_int_equal(model_do(m, task, &unpin), 0);
+	assert_int_equal(pin_refs(m, second), 13);
+	unpin.pin = some.pin;
+	assert_int_equal(model_do(m, task, &unpin), 0);
+	assert_int_equal(pin_refs(m, second), 0);
+	assert_int_equal(counter(m, VM_NR_FOLL_PIN_RELEASED), 3000 + 72);
+	machine_end(m);
+}
+
 static void test_a_pinned_page_is_not_given_back(void **state)
 {
 	struct model *m = machine_quiet(PROFILE_C, 16 * PAGEBLOCK_PAGES);
@@ -284,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_pages_picked_by_pfn_have_that_residue),
 		cmocka_unit_test(test_one_page_a_block_stays),
 		cmocka_unit_test(test_pins_are_references),
+		cmocka_unit_test(test_pins_of_huge_pages_count_each_page),
 		cmocka_unit_test(test_a_pinned_page_is_not_given_back),
 		cmocka_unit_test(test_locked_pages_are_unevictable),
 		cmocka_unit_test(test_tasks_of_two_cpus_share_the_time),
