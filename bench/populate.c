@@ -10,7 +10,8 @@
  *   bench-populate --movable --yes [--leave 6G]  the same without the pins, anew for
  *                                                each run
  *   bench-populate --pinned --yes --unpin-at 30 --methods compactlab   pins go away when
- *                                                so many percent are filled
+ *                                                so many percent are filled; status 1 when
+ *                                                it takes too long to have huge pages again
  */
 #include <compactlab/populate.h>
 #include <errno.h>
@@ -32,6 +33,7 @@
 #include "populate_qemu.h"
 
 #define MAX_REPEAT 101
+#define MAX_BLOCKS 64 /* that may come between unpinning and the first huge page */
 
 enum method {
 	TOUCH,
@@ -65,6 +67,8 @@ struct bench {
 	struct fragment hog;
 	char *buffer; /* of the run under way */
 	uint64_t unpinned_at, blocks_until_huge, huge_after;
+	unsigned unpinned;    /* runs in which the pins went away */
+	uint64_t most_blocks; /* the largest blocks_until_huge of these */
 	bool pinned, movable, yes, json, verbose, wanted[METHODS];
 	struct pop_probe probe;
 	struct sample sample[METHODS][MAX_REPEAT];
@@ -133,17 +137,30 @@ static int unpin_when_due(void *arg, const struct cl_populate_progress *p)
 }
 
 /* Of the last run: what came after the pins had gone. */
-static void print_recovery(const struct bench *b, FILE *to)
+static void print_last_recovery(const struct bench *b)
 {
-	if (b->unpin_at && !b->unpinned_at)
-		fprintf(to, "last run: over before the pins could go; raise --size\n");
 	if (b->unpinned_at)
-		fprintf(to,
-			"last run: when the pins had gone %" PRIu64 " MiB were there; %" PRIu64
-			" blocks of 2 MiB until the first huge page; of "
-			"the rest %" PRIu64 " MiB became huge, %" PRIu64 " did not\n",
+		fprintf(stderr,
+			"when the pins had gone %" PRIu64 " MiB were there; %" PRIu64
+			" blocks of 2 MiB until the first huge page; of the rest %" PRIu64
+			" MiB became huge, %" PRIu64 " did not\n",
 			b->unpinned_at >> 20, b->blocks_until_huge, b->huge_after >> 20,
 			(b->size - b->unpinned_at - b->huge_after) >> 20);
+	else if (b->unpin_at)
+		fprintf(stderr, "over before the pins could go; raise --size\n");
+}
+
+static bool recovers(const struct bench *b)
+{
+	return !b->unpin_at || (b->unpinned && b->most_blocks <= MAX_BLOCKS);
+}
+
+static void print_recovery(const struct bench *b)
+{
+	if (b->unpin_at)
+		printf("%s: the pins went in %u runs, at most %" PRIu64
+		       " blocks of 2 MiB came before the first huge page after that (%d allowed)\n",
+		       recovers(b) ? "HOLDS" : "FAILS", b->unpinned, b->most_blocks, MAX_BLOCKS);
 }
 
 static void look_at_recovery(struct bench *b)
@@ -158,6 +175,9 @@ static void look_at_recovery(struct bench *b)
 		first += block;
 	b->blocks_until_huge = (first - from) / block;
 	b->huge_after = (uint64_t)pop_survey_huge(&b->probe, at + from, at + b->size);
+	b->unpinned++;
+	if (b->blocks_until_huge > b->most_blocks)
+		b->most_blocks = b->blocks_until_huge;
 }
 
 static int ours(struct bench *b, char *at, unsigned threads)
@@ -321,7 +341,7 @@ static void run(struct bench *b, enum method m, struct sample *s)
 		fprintf(stderr, "%-18s %8.4f s %8" PRIu64 " MiB huge %6" PRId64 " stalls\n",
 			names[m], (double)s->ns / 1e9, s->huge >> 20, s->stall);
 	if (b->verbose && m == OURS)
-		print_recovery(b, stderr);
+		print_last_recovery(b);
 }
 
 /* ---- the table ------------------------------------------------------------------ */
@@ -416,7 +436,7 @@ static void print_table(struct bench *b)
 		char json[16384];
 
 		cl_populate_receipt_json(&b->receipt, json, sizeof(json));
-		print_recovery(b, stdout);
+		print_recovery(b);
 		printf("%s\n", json);
 	}
 	if (b->wanted[QEMU] && b->wanted[QEMU_OURS])
@@ -577,6 +597,7 @@ static void parse(struct bench *b, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct bench *b = calloc(1, sizeof(*b));
+	bool ok;
 
 	if (!b)
 		die("calloc", ENOMEM);
@@ -619,7 +640,8 @@ int main(int argc, char **argv)
 		}
 	fragment_stop(&b->hog);
 	print_table(b);
+	ok = recovers(b);
 	pop_probe_close(&b->probe);
 	free(b);
-	return 0;
+	return ok ? 0 : 1;
 }
