@@ -47,9 +47,9 @@ static int told(const struct worker_reply *reply, struct cl_error *err)
 	return reply->status;
 }
 
-static int too_late(const struct exec *x, unsigned fault, struct cl_error *err)
+static int too_late(struct cl_error *err)
 {
-	cl_error(err, -EIO, "step %s was over before the pins had gone", x->plan->step[fault].name);
+	cl_error(err, -EIO, "it was over before the pins had gone");
 	return cl_error_hint(err, -EIO, "raise its size, or lower 'at'");
 }
 
@@ -92,11 +92,11 @@ int during_act(struct exec *x, unsigned fault, uint64_t bytes, struct worker_rep
 	while (!r && !has_answered(w) && resident(w->pid) < want)
 		r = exec_wait(x, NULL, PERIOD_NS, false, NULL, err);
 	if (!r && has_answered(w))
-		r = too_late(x, fault, err);
+		r = too_late(err);
 	if (!r)
 		r = unpin(x, fault, step, before, err);
 	if (!r && has_answered(w))
-		r = too_late(x, fault, err);
+		r = too_late(err);
 	if (r)
 		return r;
 	r = exec_wait(x, w, 0, false, reply, err);
