@@ -3,7 +3,7 @@
 # size. Times are CPU time of this process. Usage: bench/model.sh [BUILD_DIR]
 #
 # Targets: scanners at most 10 ns a page, without the moves; 20 M order-0 allocations and frees a second;
-# pinned-node at 24 + 8 GiB in at most 1 s a variant; 10 bytes of metadata a page and 21 a pageblock; an empty
+# pinned-node at 24 + 8 GiB in at most 1 s a variant; 10 bytes of metadata a page and 19 a pageblock; an empty
 # machine of 1 TiB in 0.1 s, a full one in 2.6 GiB (FULL=1 shows that in about a minute; with every second page
 # punched out, each of the others pinned and each hole on a free list, it needs 3 GiB). Frees in random order
 # alone stay below the target: they miss the caches.

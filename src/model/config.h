@@ -128,7 +128,7 @@ struct model_config {
 
 	/* limits, all reserved at creation */
 	uint32_t max_tasks;      /* default 256 */
-	uint32_t max_regions;    /* default 4096 */
+	uint16_t max_regions;    /* default 4096 */
 	uint32_t max_pin_sets;   /* default 1024 */
 	uint32_t max_multi_pins; /* pages pinned more than once; default 65536 */
 	uint64_t max_slots;      /* 0 = ten times the pages of the machine plus a margin */

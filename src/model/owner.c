@@ -75,7 +75,7 @@ int owner_region_new(struct model *m, enum region_kind kind, uint64_t nr_slots, 
 	if (first == 0)
 		return -ENOSPC;
 	for (uint32_t g = 0; g < groups; g++)
-		o->region_of_group[first + g] = entry;
+		o->region_of_group[first + g] = (uint16_t)entry;
 	if (first == o->group_hint)
 		o->group_hint = first + (uint32_t)groups;
 	if (entry == o->nr_regions)

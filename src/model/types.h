@@ -14,9 +14,9 @@
  *     memmap.flag[pfn]    1   LRU, active, dirty, pinned ...: read when state[] says "a folio"
  *     memmap.word[pfn]    4   where this page's one list entry or owner entry is
  *     owners.pfn[slot]    4   the owner's way to the page (a page table, a page cache, a hand)
- *     blocks             1/30 (16 + 1 bytes and two bits for each pageblock of 512 pages)
+ *     blocks, groups     1/27 (16 + 1 bytes and two bits for a pageblock of 512 pages, 2 for 512 slots)
  *
- * 10.04 bytes: 2.52 GiB for a full 1 TiB. Free chunks have a ring cell (4 bytes a *chunk*) and no owner
+ * 10.04 bytes: 2.51 GiB for a full 1 TiB. Free chunks have a ring cell (4 bytes a *chunk*) and no owner
  * entry; a page whose owner entry exists while the page was punched out of it pays both, so a machine
  * with every second base page freed needs 2 to 4 bytes more. Order is kept for file LRU lists (and for
  * anonymous ones once there is swap): 4 bytes more for each folio on such a list. Page structs have no
@@ -312,7 +312,7 @@ struct region {
 struct owners {
 	uint32_t nr_slots;         /* reserved slots; slots below SLOT_GROUP are never given out */
 	uint32_t *pfn;
-	uint32_t *region_of_group; /* region_id.v, 0 = free group */
+	uint16_t *region_of_group; /* region_id.v, 0 = free group */
 	uint32_t group_hint;       /* first group that may be free */
 	uint32_t nr_regions;
 	uint32_t max_regions;
