@@ -264,6 +264,32 @@ static void test_the_trace_is_read_back_and_agrees_with_the_record(void **state)
 	json_decref(traced);
 }
 
+static void test_a_node_is_compacted_by_a_cpu_of_its_own(void **state)
+{
+	struct cl_error err;
+	size_t size = 0, begins = 0;
+	char *text = NULL, *save;
+	FILE *out = open_memstream(&text, &size);
+	json_t *record;
+	int r;
+
+	(void)state;
+	record = run_traced("[step a]\nkind = fill\nnode = 1\nsize = 20M\n"
+			    "[step c]\nkind = compact\nnode = 1\n",
+			    1, NULL, out, &r, &err);
+	fclose(out);
+	assert_non_null(record);
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (!strstr(line, "mm_compaction_begin"))
+			continue;
+		begins++;
+		assert_non_null(strstr(line, "[002]"));
+	}
+	assert_true(begins > 0);
+	free(text);
+	json_decref(record);
+}
+
 static void test_a_fill_stops_at_what_is_to_be_left(void **state)
 {
 	json_t *record = must_run("[step a]\nkind = fill\nmemory = anon\nnode = 1\nleave = 100M\n"
@@ -591,6 +617,7 @@ int main(void)
 		cmocka_unit_test(test_the_kernel_chooses_the_profile),
 		cmocka_unit_test(test_equal_seeds_give_equal_records),
 		cmocka_unit_test(test_the_trace_is_read_back_and_agrees_with_the_record),
+		cmocka_unit_test(test_a_node_is_compacted_by_a_cpu_of_its_own),
 		cmocka_unit_test(test_a_fill_stops_at_what_is_to_be_left),
 		cmocka_unit_test(test_a_fill_of_huge_pages_need_not_end_with_one),
 		cmocka_unit_test(test_pinned_memory_fails_huge_pages_one_by_one),
