@@ -129,6 +129,7 @@ static int punch_list(struct model_exec *x, unsigned i, const struct step_punch 
 	struct op op = {.kind = OP_RELEASE, .region = h->region[0], .pick = PICK_LIST};
 	region_id entries, table;
 	uint64_t freed;
+	int64_t gone;
 	int r = table_new(x, h, h->pages * ENTRY_BYTES, &entries, err);
 
 	if (!r)
@@ -156,13 +157,17 @@ static int punch_list(struct model_exec *x, unsigned i, const struct step_punch 
 	model_munmap(x->m, table);
 	model_detail(record, "freed_pages", freed);
 	model_detail(record, "kept_pages", c->count - freed);
-	if (!r && op.failed > freed / 10) {
-		cl_error(err, -EIO, "%llu of %llu freed pages are still there",
-			 (unsigned long long)op.failed, (unsigned long long)freed);
+	if (!r && op.failed > freed / 10)
+		r = cl_error(err, -EIO, "%llu of %llu freed pages are still there",
+			     (unsigned long long)op.failed, (unsigned long long)freed);
+	gone = e->after.value[VM_PGFREE] - e->before.value[VM_PGFREE];
+	if (!r && gone < (int64_t)(freed - freed / 10))
+		r = cl_error(err, -EIO, "%llu pages were freed but free memory grew by %lld",
+			     (unsigned long long)freed, (long long)gone);
+	if (r == -EIO)
 		return cl_error_hint(err, -EIO,
 				     "pinned pages and parts of huge pages stay: unpin first, or "
 				     "fill with pages = base");
-	}
 	return r;
 }
 

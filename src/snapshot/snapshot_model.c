@@ -94,15 +94,17 @@ static int memory_new(struct model *m, const struct snapshot *s, const struct sn
 {
 	struct snapshot_state state = memory_state(s, h);
 	bool shared = state.kind == SNAPSHOT_SHMEM;
+	/* The last huge page may reach beyond the pages that were asked for. */
+	uint64_t bytes = (h->pages + SLOT_GROUP - 1) / SLOT_GROUP * SLOT_GROUP * PAGE_BYTES;
 	int r = model_task(m, 0, &held->task);
 
 	held->step = h->step;
 	held->pages = h->pages;
 	held->pinned = state.flags & SNAPSHOT_PINNED;
 	if (!r && shared)
-		r = model_shmem(m, held->task, h->pages * PAGE_BYTES, false, &held->region);
+		r = model_shmem(m, held->task, bytes, false, &held->region);
 	else if (!r)
-		r = model_mmap(m, held->task, h->pages * PAGE_BYTES, ADVISE_NONE, &held->region);
+		r = model_mmap(m, held->task, bytes, ADVISE_NONE, &held->region);
 	for (uint32_t i = h->first; !r && i < h->first + h->count; i++) {
 		const struct snapshot_stretch *t = &s->stretch[i];
 
@@ -192,7 +194,7 @@ static bool feed_next(void *arg, struct layout_run *run)
 		/* Pins of such memory are made by whoever knows them: see the slots' owner. */
 		if (run->slot.v)
 			run->flags &= (uint8_t)~PGF_PINNED;
-		if (run->slot.v & ((1u << run->order) - 1))
+		if (run->order > PMD_ORDER || run->slot.v & ((1u << run->order) - 1))
 			run->slot = SLOT_NONE;
 	}
 	f->left -= run->count;

@@ -11,6 +11,7 @@
 #include <compactlab/snapshot.h>
 #include "backend/backend.h"
 #include "model/buddy.h"
+#include "model/owner.h"
 #include "model/pcp.h"
 #include "model/validate.h"
 #include "os/snapshot_take.h"
@@ -321,6 +322,36 @@ static void test_the_scenarios_pages_are_pinned_and_its_own(void **state)
 	snapshot_free(s);
 }
 
+/* A fill of huge pages need not end with one: the last one's end belongs to no position. */
+static void test_a_huge_page_may_reach_beyond_its_memory(void **state)
+{
+	struct snapshot *s = real();
+	struct snapshot_machine machine;
+	uint64_t pfn = 0, r = 0;
+
+	(void)state;
+	snapshot_inside_drop(s); /* its free lists have the page that is made a huge one */
+	s->state = realloc(s->state, (s->states + 1) * sizeof(*s->state));
+	assert_non_null(s->state);
+	s->state[s->states] =
+		(struct snapshot_state){SNAPSHOT_ANON, 9, SNAPSHOT_LRU | SNAPSHOT_MAPPED};
+	while (s->run[r].count != 512 || s->state[s->run[r].state].kind != SNAPSHOT_FREE) {
+		pfn += (uint64_t)s->run[r].count << s->state[s->run[r].state].order;
+		assert_true(++r < s->runs);
+	}
+	s->run[r] = (struct snapshot_run){1, (uint16_t)s->states++};
+	assert_int_equal(snapshot_memory_add(s, "huge", 300), 0);
+	for (unsigned i = 0; i < 300; i++)
+		assert_int_equal(snapshot_memory_page(s, i, pfn + i), 0);
+	machine = machine_of(s);
+	assert_int_equal(machine.helds, 2);
+	assert_int_equal(machine.held[1].pages, 300);
+	assert_int_equal(machine.held[1].present, 300);
+	assert_int_equal(owner_region(machine.m, machine.held[1].region)->nr_huge, 1);
+	snapshot_machine_free(&machine);
+	snapshot_free(s);
+}
+
 static json_t *run_scenario(const char *name, const char *text)
 {
 	struct cl_error err = {0};
@@ -490,6 +521,7 @@ int main(void)
 		cmocka_unit_test(test_memory_of_steps_is_kept_as_stretches),
 		cmocka_unit_test(test_the_machine_has_the_guests_free_lists),
 		cmocka_unit_test(test_the_scenarios_pages_are_pinned_and_its_own),
+		cmocka_unit_test(test_a_huge_page_may_reach_beyond_its_memory),
 		cmocka_unit_test(test_the_kernels_own_state_is_taken_over),
 		cmocka_unit_test(test_the_model_does_the_next_step_as_the_guest_did),
 		cmocka_unit_test(test_so_it_does_from_what_proc_shows),
