@@ -38,6 +38,8 @@ pfn_t alloc_slow_ab(struct model *m, struct alloc_context *ac);
 
 /* ---- pieces the two loops share (alloc_retry.c) ------------------------------------------- */
 
+/* Does a costly NORETRY request for one node alone end after its first compaction? */
+bool alloc_thisnode_gives_up(struct model *m);
 /* Mirrors wake_all_kswapds(): each node of the zonelist once. */
 void alloc_wake_kswapds(struct model *m, const struct alloc_context *ac);
 /* Mirrors __gfp_pfmemalloc_flags(): ALLOC_NO_WATERMARKS, ALLOC_OOM or nothing. */

@@ -45,6 +45,11 @@ alloc_flags_t alloc_reserve_rights(const struct model *m, gfp_t gfp)
 	return m->ctx.flags & CTX_OOM_VICTIM ? ALLOC_OOM : 0;
 }
 
+bool alloc_thisnode_gives_up(struct model *m)
+{
+	return !m->policy->thisnode_gives_up || m->policy->thisnode_gives_up(m);
+}
+
 /* ---- wrappers ----------------------------------------------------------------------------- */
 
 static void charge_compaction(struct model *m, ns_t start)

@@ -124,7 +124,8 @@ static enum turn slow_turn(struct model *m, struct slow *s)
 	if (page)
 		return got(s, page);
 	if (s->compact_first) {
-		if ((ac->gfp & __GFP_NORETRY) && (ac->gfp & __GFP_THISNODE))
+		if (ac->gfp & __GFP_NORETRY && ac->gfp & __GFP_THISNODE &&
+		    alloc_thisnode_gives_up(m))
 			return TURN_NO_PAGE;
 		if (!(ac->gfp & __GFP_NORETRY))
 			s->prio = COMPACT_PRIO_SYNC_LIGHT;

@@ -38,7 +38,7 @@ static void first_try(struct model *m, struct slow_ab *s, pfn_t *page, bool *giv
 	 * once. */
 	s->prio = COMPACT_PRIO_ASYNC;
 	*give_up = s->result == COMPACT_SKIPPED || s->result == COMPACT_DEFERRED ||
-		   ac->gfp & __GFP_THISNODE;
+		   (ac->gfp & __GFP_THISNODE && alloc_thisnode_gives_up(m));
 }
 
 /* One turn of the loop: true = again; otherwise *page tells how it ended. */

@@ -36,7 +36,7 @@ const struct policy policy_mainline = {
 /* Every hook once: composition, the conflict test and completeness follow from this list. */
 #define POLICY_HOOKS(X)                                                                            \
 	X(deferred) X(defer_failed) X(defer_reset) X(restart) X(free_resample) X(slow_gfp)         \
-	X(may_drop_nofragment) X(suitable) X(thp_gfp) X(khugepaged_gfp) X(slab_gfp) X(defaults)    \
+	X(thisnode_gives_up) X(may_drop_nofragment) X(suitable) X(thp_gfp) X(khugepaged_gfp) X(slab_gfp) X(defaults)    \
 	X(parse_defrag) X(parse_enabled)
 
 const struct policy *policy_find(const char *name, const struct policy *more)

@@ -46,6 +46,8 @@ struct policy {
 
 	/* Entry of alloc_slow(): the gfp the slow path works with. May stay NULL (unchanged). */
 	gfp_t (*slow_gfp)(struct model *m, gfp_t gfp, unsigned order);
+	/* Give up a costly NORETRY request for one node alone after its first compaction? May stay NULL (yes). */
+	bool (*thisnode_gives_up)(struct model *m);
 	/* A non-blocking request is about to drop NOFRAGMENT (P13): may it? May stay NULL (yes). */
 	bool (*may_drop_nofragment)(struct model *m, gfp_t gfp, unsigned order);
 

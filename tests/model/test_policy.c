@@ -306,6 +306,16 @@ static void test_costly_requests_that_may_not_retry_do_not_stall(void **state)
 	assert_story(name, GFP_TRANSHUGE, 9, "crc");
 }
 
+static void test_a_local_try_goes_on_to_reclaim_as_in_january_2025(void **state)
+{
+	gfp_t local = GFP_TRANSHUGE | __GFP_NORETRY | __GFP_THISNODE;
+
+	(void)state;
+	assert_story("mainline", local, 9, "c");
+	assert_story("thisnode-reclaim", local, 9, "crc");
+	assert_story("thisnode-reclaim", GFP_TRANSHUGE, 9, "crc");
+}
+
 /* All that is free are halves of UNMOVABLE blocks; a movable request must mix types to get some. */
 static bool mixes(const char *policy, gfp_t gfp)
 {
@@ -537,6 +547,7 @@ int main(void)
 			test_a_second_look_between_the_pages_finds_none_and_marks_the_block),
 		cmocka_unit_test(test_the_second_look_starts_anywhere_between_two_samples),
 		cmocka_unit_test(test_costly_requests_that_may_not_retry_do_not_stall),
+		cmocka_unit_test(test_a_local_try_goes_on_to_reclaim_as_in_january_2025),
 		cmocka_unit_test(test_no_request_that_may_not_retry_mixes_types),
 		cmocka_unit_test(test_more_pins_than_pages_wrap_and_pass),
 		cmocka_unit_test(test_a_page_pinned_twice_is_subtracted_twice),
