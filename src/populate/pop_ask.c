@@ -29,25 +29,26 @@ static bool has_last(char *at, uint64_t size, uint64_t page)
 	return !mincore(at + size - page, page, &there) && (there & 1);
 }
 
-uint64_t pop_ask(const struct pop_job *job, unsigned most)
+bool pop_ask(const struct pop_job *job, unsigned most, uint64_t *ns)
 {
 	uint64_t size = job->probe->block_bytes, page = job->probe->page_bytes;
 	char *map = mmap(NULL, 2 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *at;
 	struct pop_counts before, now;
-	uint64_t t, all = 0;
+	uint64_t t;
+	unsigned n;
 
 	if (map == MAP_FAILED)
-		return 0;
+		return true;
 	at = (char *)(((uintptr_t)map + size - 1) & ~(uintptr_t)(size - 1));
 	pop_probe_counts(job->probe, &before);
-	for (unsigned n = 0; n < most; n++) {
+	for (n = 0; n < most; n++) {
 		/* Where mlockall() fills all mappings there is nothing to be asked. */
 		if (!renew(at, size) || has_last(at, size, page))
 			break;
 		t = pop_sys_now_ns();
 		*(volatile char *)at = 1;
 		t = pop_sys_now_ns() - t;
-		all += t;
+		*ns += t;
 		if (has_last(at, size, page))
 			break; /* huge: what is given back now is there for the buffer */
 		/* Has it compacted, in vain? Looking costs more than a deferred attempt. */
@@ -56,5 +57,5 @@ uint64_t pop_ask(const struct pop_job *job, unsigned most)
 			break;
 	}
 	munmap(map, 2 * size);
-	return all;
+	return n < most;
 }

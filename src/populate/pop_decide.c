@@ -104,6 +104,7 @@ static void see_pins(struct pop_decide *d, uint64_t pins)
 	d->lost_ns = d->dear_ns = 0;
 	d->patience_tries = 0;
 	d->patience_ns = 0;
+	d->deaf = false;
 }
 
 /* ---- how much at once ----------------------------------------------------------- */
@@ -204,7 +205,8 @@ void pop_decide_next(struct pop_decide *d, const struct pop_view *view, struct p
 			  within_time(d, view, min64(d->try_chunk, view->left), d->try_block_ns),
 			  true);
 		/* After failures the kernel probably defers, too. */
-		step->ask = (d->patience_tries || d->shift) && !other;
+		step->may_ask = !d->deaf;
+		step->ask = !d->deaf && (d->patience_tries || d->shift) && !other;
 		return;
 	}
 	/* While somebody tries, the others do not pile up behind the same failure. */
@@ -287,6 +289,7 @@ static void learn_try(struct pop_decide *d, const struct pop_step *step,
 	d->trying--;
 	d->failed_blocks += step->blocks - min64(step->blocks, o->huge_home);
 	d->try_block_ns = o->time_ns / step->blocks;
+	d->deaf = o->deaf || (d->deaf && !o->huge_home);
 	if (o->huge_home * 2 < step->blocks || !o->huge_home) {
 		uint64_t lost = lost_ns(d, step, o);
 

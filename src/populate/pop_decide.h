@@ -94,8 +94,9 @@ struct pop_view { /* what is so when deciding */
 struct pop_step {
 	enum pop_act act;
 	enum pop_why why;
-	bool trial;    /* POP_FULL without a known free block: a try of compaction */
-	bool ask;      /* a try that is worth asking beside the buffer first, see pop_ask.c */
+	bool trial;   /* POP_FULL without a known free block: a try of compaction */
+	bool may_ask; /* a try: asking beside the buffer may help, see pop_ask.c; `ask`: do first */
+	bool ask;
 	bool deferred; /* POP_OTHER, POP_BASE: because tries are deferred */
 	uint64_t blocks;
 };
@@ -114,6 +115,7 @@ struct pop_outcome {
 	uint64_t time_ns;
 	uint64_t free_home, free_other; /* blocks free afterwards */
 	enum pop_seen seen;             /* by a try */
+	bool deaf;                      /* asked in vain: the kernel did not even compact */
 	uint64_t pins;                  /* afterwards, as in the view */
 };
 
@@ -128,6 +130,7 @@ struct pop_decide {
 	uint64_t proven_ns;      /* time of tries that succeeded */
 	uint64_t pins;           /* held when tries were last deferred, or POP_PINS_UNKNOWN */
 	unsigned patience_tries; /* such failures in a row */
+	bool deaf;               /* asking beside the buffer did not help last time */
 	unsigned trying;         /* tries under way; after a failure one at a time */
 	bool base_only;          /* the deadline is near */
 	uint64_t chunk;          /* blocks of the next chunk of known free blocks */

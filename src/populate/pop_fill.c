@@ -218,27 +218,27 @@ static uint64_t huge_from_home(const struct pop_job *job, const struct chunk *c,
 
 /*
  * Block by block, because before the next one it is worth asking beside the buffer when the
- * last one got no huge page; once. *faults: of the blocks alone; *ns: of what the kernel did
- * for them, without waiting for other workers.
+ * last one got no huge page; once. *faults: of the blocks alone; o->time_ns: of what the kernel
+ * did for them, without waiting for other workers.
  */
-static int fault_in_try(const struct pop_job *job, const struct chunk *c, uint64_t *faults,
-			uint64_t *ns)
+static int fault_in_try(const struct pop_job *job, const struct chunk *c, struct pop_outcome *o,
+			uint64_t *faults)
 {
 	uint64_t size = job->probe->block_bytes, f, t;
-	bool asked = !job->may_ask, missed = c->step.ask;
+	bool asked = !job->may_ask || !c->step.may_ask, missed = c->step.ask;
 	int r = 0;
 
-	*faults = *ns = 0;
+	*faults = 0;
 	for (uint64_t off = 0; !r && off < c->length; off += size) {
 		if (missed && !asked) {
-			*ns += pop_ask(job, POP_PATIENCE);
+			o->deaf = !pop_ask(job, POP_PATIENCE, &o->time_ns);
 			asked = true;
 		}
 		t = pop_sys_now_ns();
 		f = pop_sys_faults();
 		r = fault_in(job, c->addr + off, size);
 		f = pop_sys_faults() - f;
-		*ns += pop_sys_now_ns() - t;
+		o->time_ns += pop_sys_now_ns() - t;
 		missed = f > 1;
 		*faults += f;
 	}
@@ -268,7 +268,7 @@ static int carry_out(struct worker *w, struct chunk *c, struct pop_outcome *o, u
 		*split = *split && (c->plain || job->smaller || !job->advise);
 	} else {
 		use_policy(w, c->step.act == POP_OTHER ? POP_WANT_OTHER : POP_WANT_FULL, c->bound);
-		r = c->step.trial ? fault_in_try(job, c, faults, &o->time_ns)
+		r = c->step.trial ? fault_in_try(job, c, o, faults)
 				  : fault_in(job, c->addr, c->length);
 	}
 	if (!c->step.trial) {

@@ -66,10 +66,10 @@ int pop_collapse(struct pop_job *job);
 
 /*
  * pop_ask.c: ask the kernel for a huge page at most so many times, beside the buffer, until it
- * gives one or has compacted. Under the caller's memory policy. Time of the attempts alone, as
- * changing mappings also waits for other workers.
+ * gives one or has compacted; false: it did neither. Under the caller's memory policy. Adds to
+ * *ns the time of the attempts alone, as changing mappings also waits for other workers.
  */
-uint64_t pop_ask(const struct pop_job *job, unsigned most);
+bool pop_ask(const struct pop_job *job, unsigned most, uint64_t *ns);
 
 /* pop_survey.c */
 /* Bytes of the range present or swapped out before the call; fills job->touched. -ENOMEM. */

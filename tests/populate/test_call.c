@@ -253,11 +253,12 @@ static void what_was_asked_beside_the_buffer_is_given_back(void **state)
 	struct pop_probe probe;
 	struct pop_job job = {.probe = &probe};
 	char before[64], after[64];
+	uint64_t ns = 0;
 
 	(void)state;
 	pop_probe_open(&probe);
 	assert_true(pop_sys_read("/proc/self/statm", before, sizeof(before)) > 0);
-	pop_ask(&job, 3);
+	pop_ask(&job, 3, &ns);
 	assert_true(pop_sys_read("/proc/self/statm", after, sizeof(after)) > 0);
 	assert_int_equal(strtoul(before, NULL, 10), strtoul(after, NULL, 10));
 	pop_probe_close(&probe);

@@ -546,6 +546,30 @@ static void a_second_worker_does_not_pile_up_behind_a_try(void **state)
 	assert_int_equal(two.act, POP_BASE);
 }
 
+static void a_kernel_that_never_compacts_is_not_asked_again(void **state)
+{
+	struct pop_rules rules = sim_rules();
+	struct pop_decide d;
+	struct pop_view v = {.left = 1000, .pins = POP_PINS_UNKNOWN};
+	struct pop_outcome o = {.time_ns = 500000, .seen = POP_SEEN_LITTLE, .deaf = true};
+	struct pop_step step;
+
+	(void)state;
+	rules.blocks = 100000;
+	pop_decide_init(&d, &rules);
+	d.base_block_ns = 500000;
+	d.patience_tries = 1;
+	pop_decide_next(&d, &v, &step);
+	assert_true(step.trial && step.ask);
+	pop_decide_learn(&d, &step, &o);
+	pop_decide_next(&d, &v, &step);
+	assert_true(step.trial && !step.ask && !step.may_ask);
+	o = (struct pop_outcome){.huge = 1, .huge_home = 1, .time_ns = 500000};
+	pop_decide_learn(&d, &step, &o);
+	pop_decide_next(&d, &v, &step);
+	assert_true(step.trial && step.may_ask);
+}
+
 static void before_anything_is_known_one_worker_tries_and_others_wait(void **state)
 {
 	struct pop_rules rules = sim_rules();
@@ -651,6 +675,7 @@ int main(void)
 		cmocka_unit_test(a_contract_out_of_reach_ends_the_work),
 		cmocka_unit_test(a_contract_within_reach_is_kept),
 		cmocka_unit_test(a_second_worker_does_not_pile_up_behind_a_try),
+		cmocka_unit_test(a_kernel_that_never_compacts_is_not_asked_again),
 		cmocka_unit_test(before_anything_is_known_one_worker_tries_and_others_wait),
 		cmocka_unit_test(two_workers_do_not_take_the_same_free_blocks),
 		cmocka_unit_test(every_block_is_handed_out_once_whatever_happens),
