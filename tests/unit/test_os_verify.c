@@ -178,20 +178,27 @@ static void a_fragmenter_that_did_not_fragment_is_an_error(void **state)
 	assert_int_equal(error, -EIO);
 }
 
+/* Others may free as much meanwhile here, too. */
 static void pinned_pages_cannot_be_punched(void **state)
 {
-	struct bench *b =
-		bench_new("[step hog]\nkind = fill\nsize = 64M\n"
-			  "[step pins]\nkind = pin\nof = hog\n" HOLES "modulo = 2\nresidue = 1\n");
+	int error = 0;
 
 	(void)state;
-	prepare_and_act(b, &fill_job, 0);
-	prepare_and_act(b, &pin_job, 1);
-	assert_int_equal(verify(b, &pin_job, 1), 0);
-	prepare_and_act(b, &punch_job, 2);
-	assert_int_equal(verify(b, &punch_job, 2), -EIO);
-	assert_non_null(strstr(b->reply.error.what, "8192 frames are still held"));
-	bench_free(b);
+	for (int try = 0; try < 5 && !error; try++) {
+		struct bench *b = bench_new("[step hog]\nkind = fill\nsize = 64M\n"
+					    "[step pins]\nkind = pin\nof = hog\n" HOLES
+					    "modulo = 2\nresidue = 1\n");
+
+		prepare_and_act(b, &fill_job, 0);
+		prepare_and_act(b, &pin_job, 1);
+		assert_int_equal(verify(b, &pin_job, 1), 0);
+		prepare_and_act(b, &punch_job, 2);
+		error = verify(b, &punch_job, 2);
+		if (error)
+			assert_non_null(strstr(b->reply.error.what, "8192 frames are still held"));
+		bench_free(b);
+	}
+	assert_int_equal(error, -EIO);
 }
 
 static void a_selection_of_nothing_is_an_error(void **state)
