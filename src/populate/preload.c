@@ -46,7 +46,9 @@ static uint64_t size_from(const char *name, uint64_t otherwise)
 static void options_from_environment(struct cl_populate_options *o)
 {
 	static const char *const fallbacks[] = {"remote", "base", "smaller"};
+	const unsigned count = sizeof(fallbacks) / sizeof(fallbacks[0]);
 	const char *text;
+	unsigned i = 0;
 
 	o->threads = (uint32_t)size_from("COMPACTLAB_POPULATE_THREADS", 1);
 	o->timeout_ns = size_from("COMPACTLAB_POPULATE_TIMEOUT", 0) * 1000000000;
@@ -55,9 +57,11 @@ static void options_from_environment(struct cl_populate_options *o)
 		o->node = (int32_t)size_from("COMPACTLAB_POPULATE_NODE", 0);
 	}
 	text = getenv("COMPACTLAB_POPULATE_FALLBACK");
-	for (unsigned i = 0; text && i < sizeof(fallbacks) / sizeof(fallbacks[0]); i++)
-		if (!strcmp(text, fallbacks[i]))
-			o->fallback = i;
+	if (!text)
+		return;
+	while (i < count && strcmp(text, fallbacks[i]))
+		i++;
+	o->fallback = i; /* a name that is none becomes a number that cl_populate() refuses */
 }
 
 /* One write, so that lines of several processes do not mix. */

@@ -29,3 +29,6 @@ tail -n 1 "$log" | grep -q '"result":0,.*"threads":3,' || fail "three threads: $
 out=$(LD_PRELOAD=$1 COMPACTLAB_POPULATE_LOG=$log COMPACTLAB_POPULATE_NODE=255 "$2" 128)
 [ "$out" = "0 of 128 MiB present" ] || fail "on a node that is not there: $out"
 tail -n 1 "$log" | grep -q '"result":-22,' || fail "a node that is not there: $(tail -n 1 "$log")"
+out=$(LD_PRELOAD=$1 COMPACTLAB_POPULATE_LOG=$log COMPACTLAB_POPULATE_FALLBACK=bass "$2" 128)
+[ "$out" = "0 of 128 MiB present" ] || fail "with a fallback that is none: $out"
+tail -n 1 "$log" | grep -q '"result":-22,' || fail "a fallback that is none: $(tail -n 1 "$log")"
