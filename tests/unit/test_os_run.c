@@ -396,12 +396,18 @@ struct started {
 	struct cl_error err;
 	json_t *record;
 	int result;
-	atomic_bool stop;
+	atomic_bool stop, napping;
 };
 
 static bool is_stopped(void *arg)
 {
 	return ((struct started *)arg)->stop;
+}
+
+static void note_nap(void *arg, const char *step)
+{
+	if (!strcmp(step, "nap"))
+		((struct started *)arg)->napping = true;
 }
 
 static void *run_thread(void *arg)
@@ -416,7 +422,8 @@ static void start(struct started *s, const char *text)
 {
 	memset(s, 0, sizeof(*s));
 	s->plan = plan_of(text, 1);
-	s->run = (struct os_run){.plan = s->plan, .stopped = is_stopped, .arg = s, .guard = true};
+	s->run = (struct os_run){
+		.plan = s->plan, .step = note_nap, .stopped = is_stopped, .arg = s, .guard = true};
 	assert_int_equal(pthread_create(&s->thread, NULL, run_thread, s), 0);
 }
 
@@ -460,9 +467,12 @@ static pid_t find_worker(pid_t parent, pid_t session)
 	return found;
 }
 
+/* How often to look, 10 ms apart, for what has to come: long enough for a busy machine. */
+#define PATIENCE 3000
+
 static bool wait_for_worker(pid_t parent, pid_t session, bool there, pid_t *pid)
 {
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < PATIENCE; i++) {
 		*pid = find_worker(parent, session);
 		if ((*pid != 0) == there)
 			return true;
@@ -471,17 +481,26 @@ static bool wait_for_worker(pid_t parent, pid_t session, bool there, pid_t *pid)
 	return false;
 }
 
+/* Until the run is in its step "nap"; the worker of the step before it. */
+static pid_t worker_in_nap(struct started *s)
+{
+	pid_t pid;
+
+	for (int i = 0; i < PATIENCE && !s->napping; i++)
+		nap_ms(10);
+	assert_true(s->napping);
+	assert_true(wait_for_worker(getpid(), -1, true, &pid));
+	return pid;
+}
+
 static void the_end_of_a_worker_ends_the_run(void **state)
 {
 	struct started s;
-	pid_t pid;
 
 	(void)state;
 	start(&s, "[step hog]\nkind = fill\nsize = 16M\n"
 		  "[step nap]\nkind = sleep\ntime = 20s\n");
-	assert_true(wait_for_worker(getpid(), -1, true, &pid));
-	nap_ms(300);
-	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(kill(worker_in_nap(&s), SIGKILL), 0);
 	pthread_join(s.thread, NULL);
 	assert_int_equal(s.result, -ECHILD);
 	assert_string_equal(s.err.what, "step nap: the worker of step hog, which held 16M, died: "
@@ -500,7 +519,7 @@ static void kill_worker_before(void *arg, const char *step)
 		return;
 	assert_true(worker > 0);
 	kill(worker, SIGKILL);
-	nap_ms(50);
+	assert_true(wait_for_worker(getpid(), -1, false, &worker));
 }
 
 /* Also when the step itself has nothing to do with it and succeeds. */
@@ -573,7 +592,6 @@ static void a_stopped_run_puts_everything_back(void **state)
 	char before[64], now[64], text[256];
 	const char *other = another(PROACTIVENESS);
 	struct started s;
-	pid_t pid;
 
 	(void)state;
 	word_of(PROACTIVENESS, before, sizeof(before));
@@ -583,7 +601,7 @@ static void a_stopped_run_puts_everything_back(void **state)
 		 "[step nap]\nkind = sleep\ntime = 20s\n",
 		 other);
 	start(&s, text);
-	assert_true(wait_for_worker(getpid(), -1, true, &pid));
+	worker_in_nap(&s);
 	assert_string_equal(word_of(PROACTIVENESS, now, sizeof(now)), other);
 	s.stop = true;
 	pthread_join(s.thread, NULL);
@@ -634,8 +652,8 @@ static void after_sigkill_settings_traces_and_memory_are_gone(void **state)
 		_exit(0);
 	}
 	assert_true(wait_for_worker(runner, runner, true, &pid));
-	for (int i = 0;
-	     i < 200 && strcmp(word_of("/proc/sys/vm/extfrag_threshold", now, sizeof(now)), "502");
+	for (int i = 0; i < PATIENCE &&
+			strcmp(word_of("/proc/sys/vm/extfrag_threshold", now, sizeof(now)), "502");
 	     i++)
 		nap_ms(10);
 	assert_string_equal(now, "502");
@@ -647,7 +665,7 @@ static void after_sigkill_settings_traces_and_memory_are_gone(void **state)
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(kill(runner, SIGKILL), 0);
 	waitpid(runner, NULL, 0);
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < PATIENCE; i++) {
 		word_of(PROACTIVENESS, now, sizeof(now));
 		if (!strcmp(now, before) && !has_instance(runner) && !find_worker(runner, runner))
 			break;
