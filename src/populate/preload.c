@@ -8,7 +8,7 @@
  *   COMPACTLAB_POPULATE_THREADS   workers (default 1)
  *   COMPACTLAB_POPULATE_NODE      node to prefer (default: the policy in force)
  *   COMPACTLAB_POPULATE_FALLBACK  remote, base or smaller (default remote)
- *   COMPACTLAB_POPULATE_TIMEOUT   seconds (default none)
+ *   COMPACTLAB_POPULATE_TIMEOUT   "30s" or "500ms" (default none)
  *   COMPACTLAB_POPULATE_LOG       file that one JSON line is appended to a call
  *
  * madvise() itself returns what the kernel said, whatever became of the filling: the
@@ -18,50 +18,85 @@
 #include <compactlab/populate.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 int madvise(void *addr, size_t length, int advice);
 
-/* "64M": binary units. `otherwise` when not set or not a size. */
-static uint64_t size_from(const char *name, uint64_t otherwise)
-{
-	static const char units[] = "KMGT";
-	const char *text = getenv(name), *unit;
-	unsigned long long value;
-	char *end;
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
 
-	if (!text || *text < '0' || *text > '9')
-		return otherwise;
-	value = strtoull(text, &end, 10);
-	unit = *end ? strchr(units, *end & ~0x20) : NULL;
-	if (unit)
-		value <<= 10 * (unit - units + 1);
-	return value;
+static const struct unit plain[] = {{"", 1}, {NULL, 0}};
+static const struct unit sizes[] = {{"", 1},           {"K", 1ull << 10}, {"M", 1ull << 20},
+				    {"G", 1ull << 30}, {"T", 1ull << 40}, {NULL, 0}};
+static const struct unit times[] = {{"", 1000000000},
+				    {"s", 1000000000},
+				    {"ms", 1000000},
+				    {NULL, 0}};
+
+static bool refuse(const char *name, const char *text, struct cl_populate_receipt *r)
+{
+	r->result = -EINVAL;
+	r->limit = CL_POPULATE_LIMIT_ERROR;
+	snprintf(r->text, sizeof(r->text), "nothing was filled: %s makes no sense: %s", name, text);
+	return true;
 }
 
-static void options_from_environment(struct cl_populate_options *o)
+/*
+ * A number of the environment, times its unit; `*value` stays as it is when the variable is not
+ * set. True when it makes no sense; then the receipt says so.
+ */
+static bool is_bad(const char *name, const struct unit *units, uint64_t *value,
+		   struct cl_populate_receipt *r)
+{
+	const char *text = getenv(name);
+	unsigned long long number;
+	uint64_t product;
+	char *end;
+
+	if (!text)
+		return false;
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	while (units->name && strcasecmp(end, units->name))
+		units++;
+	if (*text >= '0' && *text <= '9' && !errno && units->name &&
+	    !__builtin_mul_overflow(number, units->factor, &product)) {
+		*value = product;
+		return false;
+	}
+	return refuse(name, text, r);
+}
+
+/* False when a variable makes no sense; the receipt says which. */
+static bool options_from_environment(struct cl_populate_options *o, struct cl_populate_receipt *r)
 {
 	static const char *const fallbacks[] = {"remote", "base", "smaller"};
 	const unsigned count = sizeof(fallbacks) / sizeof(fallbacks[0]);
-	const char *text;
-	unsigned i = 0;
+	const char *fallback = getenv("COMPACTLAB_POPULATE_FALLBACK");
+	uint64_t threads = 1, node = UINT64_MAX;
 
-	o->threads = (uint32_t)size_from("COMPACTLAB_POPULATE_THREADS", 1);
-	o->timeout_ns = size_from("COMPACTLAB_POPULATE_TIMEOUT", 0) * 1000000000;
-	if (getenv("COMPACTLAB_POPULATE_NODE")) {
+	if (is_bad("COMPACTLAB_POPULATE_THREADS", plain, &threads, r) ||
+	    is_bad("COMPACTLAB_POPULATE_TIMEOUT", times, &o->timeout_ns, r) ||
+	    is_bad("COMPACTLAB_POPULATE_NODE", plain, &node, r))
+		return false;
+	/* Numbers beyond those that exist stay beyond, so that cl_populate() refuses them. */
+	o->threads = threads < UINT32_MAX ? (uint32_t)threads : UINT32_MAX;
+	if (node != UINT64_MAX) {
 		o->policy = CL_POPULATE_PREFER;
-		o->node = (int32_t)size_from("COMPACTLAB_POPULATE_NODE", 0);
+		o->node = node < INT32_MAX ? (int32_t)node : INT32_MAX;
 	}
-	text = getenv("COMPACTLAB_POPULATE_FALLBACK");
-	if (!text)
-		return;
-	while (i < count && strcmp(text, fallbacks[i]))
-		i++;
-	o->fallback = i; /* a name that is none becomes a number that cl_populate() refuses */
+	while (fallback && o->fallback < count && strcmp(fallback, fallbacks[o->fallback]))
+		o->fallback++;
+	return o->fallback < count || !refuse("COMPACTLAB_POPULATE_FALLBACK", fallback, r);
 }
 
 /* One write, so that lines of several processes do not mix. */
@@ -89,15 +124,18 @@ static void log_receipt(const struct cl_populate_receipt *r)
 static void fill(void *addr, size_t length)
 {
 	struct cl_populate_options o = CL_POPULATE_OPTIONS_INIT;
-	struct cl_populate_receipt r = {.size = sizeof(r)};
+	struct cl_populate_receipt r = {.size = sizeof(r), .bytes = length};
+	uint64_t min = 64u << 20, max = UINT64_MAX;
 	int before = errno;
 
-	if (length < size_from("COMPACTLAB_POPULATE_MIN", 64u << 20) ||
-	    length > size_from("COMPACTLAB_POPULATE_MAX", UINT64_MAX))
-		return;
-	options_from_environment(&o);
-	cl_populate(addr, length, &o, &r);
-	log_receipt(&r);
+	if (is_bad("COMPACTLAB_POPULATE_MIN", sizes, &min, &r) ||
+	    is_bad("COMPACTLAB_POPULATE_MAX", sizes, &max, &r) ||
+	    (length >= min && length <= max && !options_from_environment(&o, &r))) {
+		log_receipt(&r);
+	} else if (length >= min && length <= max) {
+		cl_populate(addr, length, &o, &r);
+		log_receipt(&r);
+	}
 	errno = before;
 }
 

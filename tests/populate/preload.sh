@@ -29,6 +29,17 @@ tail -n 1 "$log" | grep -q '"result":0,.*"threads":3,' || fail "three threads: $
 out=$(LD_PRELOAD=$1 COMPACTLAB_POPULATE_LOG=$log COMPACTLAB_POPULATE_NODE=255 "$2" 128)
 [ "$out" = "0 of 128 MiB present" ] || fail "on a node that is not there: $out"
 tail -n 1 "$log" | grep -q '"result":-22,' || fail "a node that is not there: $(tail -n 1 "$log")"
-out=$(LD_PRELOAD=$1 COMPACTLAB_POPULATE_LOG=$log COMPACTLAB_POPULATE_FALLBACK=bass "$2" 128)
-[ "$out" = "0 of 128 MiB present" ] || fail "with a fallback that is none: $out"
-tail -n 1 "$log" | grep -q '"result":-22,' || fail "a fallback that is none: $(tail -n 1 "$log")"
+out=$(LD_PRELOAD=$1 COMPACTLAB_POPULATE_LOG=$log COMPACTLAB_POPULATE_TIMEOUT=0ms "$2" 128)
+[ "$out" = "128 of 128 MiB present" ] || fail "no timeout: $out"
+# A millisecond is over before a gibibyte is filled, on whatever machine.
+out=$(LD_PRELOAD=$1 COMPACTLAB_POPULATE_LOG=$log COMPACTLAB_POPULATE_TIMEOUT=1ms "$2" 1024)
+tail -n 1 "$log" | grep -q '"result":-110,.*"limit":"deadline"' || fail "out of time: $(tail -n 1 "$log")"
+[ "${out%% *}" -lt 1024 ] || fail "filled after the time was over: $out"
+
+# What makes no sense: nothing is filled, and the log says what it is.
+for bad in FALLBACK=bass TIMEOUT=soon TIMEOUT=99999999999s THREADS=2x NODE=-1 MIN=many MAX=1KB; do
+	out=$(env "LD_PRELOAD=$1" "COMPACTLAB_POPULATE_LOG=$log" "COMPACTLAB_POPULATE_$bad" "$2" 128)
+	[ "$out" = "0 of 128 MiB present" ] || fail "$bad: $out"
+	tail -n 1 "$log" | grep -q "\"result\":-22,.*COMPACTLAB_POPULATE_${bad%=*} makes no sense: ${bad#*=}" ||
+		fail "$bad: $(tail -n 1 "$log")"
+done
