@@ -6,13 +6,14 @@
 #include <string.h>
 
 /* "Node 0, zone   Normal      1      2 ..." */
-static bool parse_line(struct span s, struct buddy_zone *z)
+static bool take_row(struct span s, int number, void *row)
 {
+	struct buddy_zone *z = row;
 	struct span name;
 
-	memset(z, 0, sizeof(*z));
 	if (!zone_name_take(&s, &z->node, &name))
 		return false;
+	z->line = number;
 	span_put(name, z->zone, sizeof(z->zone));
 	while (z->orders < PROCFS_MAX_ORDERS) {
 		span_blanks(&s);
@@ -29,33 +30,15 @@ static bool parse_line(struct span s, struct buddy_zone *z)
 
 int buddyinfo_parse(const char *text, size_t length, struct buddyinfo *out, struct cl_error *err)
 {
-	struct span rest = span_of(text, length), line;
-	struct buddy_zone z, *more;
-	int number = 0;
+	struct zone_name_rows rows;
+	int r = zone_name_rows(text, length, sizeof(*out->zone), take_row, &rows);
 
 	memset(out, 0, sizeof(*out));
-	while (span_line(&rest, &line)) {
-		number++;
-		span_trim(&line);
-		if (!line.length)
-			continue;
-		if (!parse_line(line, &z)) {
-			out->skipped++;
-			continue;
-		}
-		z.line = number;
-		more = reallocarray(out->zone, out->count + 1, sizeof(*more));
-		if (!more) {
-			buddyinfo_free(out);
-			return -ENOMEM;
-		}
-		out->zone = more;
-		out->zone[out->count++] = z;
-	}
-	if (out->count)
-		return 0;
-	buddyinfo_free(out);
-	return cl_error_hint(err, cl_error(err, -EINVAL, "no line has the form of /proc/buddyinfo"),
+	if (!r)
+		*out = (struct buddyinfo){rows.count, rows.row, rows.skipped};
+	if (r != -EINVAL)
+		return r;
+	return cl_error_hint(err, cl_error(err, r, "no line has the form of /proc/buddyinfo"),
 			     "expected lines such as \"Node 0, zone Normal 12 3 0 ...\"");
 }
 

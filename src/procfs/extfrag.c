@@ -21,14 +21,15 @@ static bool take_index(struct span *s, int *milli)
 	return true;
 }
 
-static bool parse_line(struct span s, struct extfrag_zone *z)
+static bool take_row(struct span s, int number, void *row)
 {
+	struct extfrag_zone *z = row;
 	struct span name;
 	bool fraction = span_find(s, ".") != NULL;
 
-	memset(z, 0, sizeof(*z));
 	if (!fraction || !zone_name_take(&s, &z->node, &name))
 		return false;
+	z->line = number;
 	span_put(name, z->zone, sizeof(z->zone));
 	while (z->orders < PROCFS_MAX_ORDERS && take_index(&s, &z->index[z->orders]))
 		z->orders++;
@@ -38,33 +39,15 @@ static bool parse_line(struct span s, struct extfrag_zone *z)
 
 int extfrag_parse(const char *text, size_t length, struct extfrag *out, struct cl_error *err)
 {
-	struct span rest = span_of(text, length), line;
-	struct extfrag_zone z, *more;
-	int number = 0;
+	struct zone_name_rows rows;
+	int r = zone_name_rows(text, length, sizeof(*out->zone), take_row, &rows);
 
 	memset(out, 0, sizeof(*out));
-	while (span_line(&rest, &line)) {
-		number++;
-		span_trim(&line);
-		if (!line.length)
-			continue;
-		if (!parse_line(line, &z)) {
-			out->skipped++;
-			continue;
-		}
-		z.line = number;
-		more = reallocarray(out->zone, out->count + 1, sizeof(*more));
-		if (!more) {
-			extfrag_free(out);
-			return -ENOMEM;
-		}
-		out->zone = more;
-		out->zone[out->count++] = z;
-	}
-	if (out->count)
-		return 0;
-	extfrag_free(out);
-	return cl_error(err, -EINVAL, "no line has the form of extfrag_index");
+	if (!r)
+		*out = (struct extfrag){rows.count, rows.row, rows.skipped};
+	if (r != -EINVAL)
+		return r;
+	return cl_error(err, r, "no line has the form of extfrag_index");
 }
 
 void extfrag_free(struct extfrag *e)
