@@ -133,8 +133,14 @@ static void what_a_build_leaves_behind_does_not_change_the_key(void **state)
 	put("tree/vmlinux", "x");
 	put("tree/include/generated/autoconf.h", "x");
 	put("tree/arch/x86/include/generated/asm/x.h", "x");
+	put("tree/arch/x86/kernel/vmlinux.lds", "x");
 	key_of(&ask, "tree", after);
 	assert_string_equal(before, after);
+	/* What it is made from is a source. */
+	put("tree/arch/x86/kernel/vmlinux.lds.S", "x");
+	key_of(&ask, "tree", after);
+	assert_string_not_equal(before, after);
+	memcpy(before, after, sizeof(before));
 	/* Only there: a source file elsewhere may have that name. */
 	put("tree/lib/generated/table.c", "x");
 	key_of(&ask, "tree", after);
@@ -202,9 +208,15 @@ static void copy_of_a_folder_becomes_as_the_folder_is_now(void **state)
 	snprintf(from, sizeof(from), "%s/tree", folder);
 	snprintf(to, sizeof(to), "%s/copy", folder);
 	put("tree/.git/index", "x");
+	put("tree/vmlinux.map", "x");
+	put("tree/include/asm-generic/vmlinux.lds.h", "x");
 	assert_int_equal(tree_copy(from, to, "x", NULL, NULL), 0);
 	snprintf(file, sizeof(file), "%s/.git", to);
 	assert_int_equal(access(file, F_OK), -1);
+	snprintf(file, sizeof(file), "%s/vmlinux.map", to);
+	assert_int_equal(access(file, F_OK), -1);
+	snprintf(file, sizeof(file), "%s/include/asm-generic/vmlinux.lds.h", to);
+	assert_int_equal(access(file, F_OK), 0);
 	/* As `apply` would, then a change by the user. */
 	put("copy/mm/compaction.c", "changed by us");
 	put("copy/mm/ours.c", "x");
