@@ -10,6 +10,7 @@
 #define SECTION_SHIFT  15u /* log2 of the pages of a memory section on x86-64: 128 MiB */
 #define SECTION_BLOCKS (1u << (SECTION_SHIFT - SNAPSHOT_BLOCK_ORDER))
 #define ORDERS         (SNAPSHOT_MAX_ORDER + 1u)
+#define WALKS          4u /* of a list that changes under the walk */
 
 /* Places in structures, all in bytes. */
 struct places {
@@ -158,8 +159,8 @@ static int int_at(const struct inside *in, uint64_t address, int32_t *value)
 	return kcore_read(&in->kcore, address, value, sizeof(*value));
 }
 
-/* The pages of a list, from its head on. -ESTALE: it has changed meanwhile. */
-static int take_list(const struct inside *in, struct snapshot *s, uint64_t head,
+/* The pages of a list, from its head on. -ESTALE: it has changed meanwhile, and nothing is kept. */
+static int walk_list(const struct inside *in, struct snapshot *s, uint64_t head,
 		     struct snapshot_list list)
 {
 	uint64_t next, left = s->pages;
@@ -181,9 +182,23 @@ static int take_list(const struct inside *in, struct snapshot *s, uint64_t head,
 	}
 	if (r == -ESTALE || r == -EFAULT) {
 		snapshot_list_drop(s);
-		return 0;
+		return -ESTALE;
 	}
 	return r;
+}
+
+/*
+ * A CPU's list may be tens of thousands of pages long, and any fault on that CPU changes it. A list
+ * that never holds still is left out.
+ */
+static int take_list(const struct inside *in, struct snapshot *s, uint64_t head,
+		     struct snapshot_list list)
+{
+	int r = -ESTALE;
+
+	for (unsigned i = 0; i < WALKS && r == -ESTALE; i++)
+		r = walk_list(in, s, head, list);
+	return r == -ESTALE ? 0 : r;
 }
 
 static int take_free_lists(const struct inside *in, struct snapshot *s, uint64_t zone,
