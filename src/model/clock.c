@@ -14,9 +14,10 @@
 #include "model/task.h"
 #include "model/thp.h"
 
-#define TICK_NS     1000000000ull
-#define SLICE_NS    4000000ull /* ends with a tick of a timer of 250 Hz */
-#define NOT_IN_HEAP UINT32_MAX
+#define SECOND_NS     1000000000ull
+#define TICK_NS       4000000ull /* of a timer of 250 Hz */
+#define BASE_SLICE_NS 700000ull
+#define NOT_IN_HEAP   UINT32_MAX
 
 int clock_init(struct model *m)
 {
@@ -31,7 +32,7 @@ int clock_init(struct model *m)
 		return -ENOMEM;
 	c->daemon_next = NS_NEVER;
 	if (m->config.daemons)
-		clock_wake_at(m, clock_actor_new(m, ACTOR_TICK, 0), TICK_NS);
+		clock_wake_at(m, clock_actor_new(m, ACTOR_TICK, 0), SECOND_NS);
 	return 0;
 }
 
@@ -171,7 +172,7 @@ static void clock_context(struct model *m, const struct actor *a)
 static void clock_tick(struct model *m, actor_id id)
 {
 	pcp_tick(m);
-	clock_wake_at(m, id, m->clock.now + TICK_NS);
+	clock_wake_at(m, id, m->clock.now + SECOND_NS);
 }
 
 /* A daemon takes itself off the heap by running; its step function says when it runs next. */
@@ -201,6 +202,37 @@ static void clock_step_daemon(struct model *m, actor_id id)
 	}
 }
 
+/* ---- CPUs that daemons share with tasks --------------------------------------------------- */
+
+static bool clock_shares_cpu(const struct clock *c, const struct actor *a)
+{
+	return (a->kind == ACTOR_KSWAPD || a->kind == ACTOR_KCOMPACTD) &&
+	       c->crowded >> a->index & 1;
+}
+
+/* Mirrors EEVDF's base slice: longer on more CPUs, up to eight. */
+static ns_t clock_slice_ns(const struct model *m)
+{
+	ns_t factor = 1;
+
+	for (unsigned cpus = m->nr_cpus; cpus > 1 && factor < 4; cpus /= 2)
+		factor++;
+	return BASE_SLICE_NS * factor;
+}
+
+/* The first tick that finds a slice used up ends it, or asks for that; then the next one does. */
+static void clock_slice_begin(struct model *m, const struct actor *a)
+{
+	struct clock *c = &m->clock;
+
+	c->slice_start = c->now;
+	c->slice_end = NS_NEVER;
+	if (clock_shares_cpu(c, a))
+		c->slice_end =
+			((c->now + clock_slice_ns(m)) / TICK_NS + 1 + m->profile->lazy_preemption) *
+			TICK_NS;
+}
+
 /*
  * Steps of a daemon. Where every CPU of its node is taken it gets half of one, a slice at a time.
  * The task there waits meanwhile: it neither sees a daemon that is awake nor takes the pages that
@@ -210,21 +242,22 @@ static void clock_run_daemon(struct model *m, actor_id id)
 {
 	struct clock *c = &m->clock;
 	struct actor *a = &c->actor[id.v];
-	ns_t start = c->now;
 	struct cpu *cpu = &m->cpu[m->ctx.cpu.v];
+	ns_t used;
 
+	clock_slice_begin(m, a);
 	clock_step_daemon(m, id);
-	if ((a->kind != ACTOR_KSWAPD && a->kind != ACTOR_KCOMPACTD) ||
-	    !(c->crowded >> a->index & 1))
+	if (c->slice_end == NS_NEVER)
 		return;
-	while (a->time == c->now && c->now / SLICE_NS == start / SLICE_NS) {
+	while (a->time == c->now && c->now < c->slice_end) {
 		clock_sleep(m, id);
 		clock_step_daemon(m, id);
 	}
-	cpu->owed_ns += c->now - start;
+	used = c->now - c->slice_start;
+	cpu->owed_ns += used;
 	if (a->time == c->now) {
 		clock_sleep(m, id);
-		clock_wake_at(m, id, c->now + (c->now - start));
+		clock_wake_at(m, id, c->now + used);
 	}
 }
 
@@ -329,7 +362,7 @@ static ns_t clock_nest(struct model *m, uint16_t daemon)
 	ns_t now = c->now, reached;
 
 	m->capture = NULL;
-	c->depth = 2;
+	c->depth++;
 	clock_step(m, (actor_id){daemon}, NS_NEVER);
 	reached = c->now;
 	c->depth = depth;
@@ -342,7 +375,7 @@ static ns_t clock_nest(struct model *m, uint16_t daemon)
 
 static bool clock_may_nest(const struct clock *c)
 {
-	return c->depth == 0 || (c->depth == 1 && c->actor[c->current.v].kind == ACTOR_TASK);
+	return c->depth == 0 || c->actor[c->current.v].kind == ACTOR_TASK;
 }
 
 void clock_point(struct model *m)
@@ -378,26 +411,66 @@ void clock_wait(struct model *m, ns_t until, bool (*done)(struct model *m, void 
 		c->now = until;
 }
 
-void clock_run(struct model *m, ns_t until)
+/* Steps in order, as long as one begins by `until` and tasks have something to do. */
+static void clock_steps(struct model *m, ns_t until, bool idle)
 {
 	struct clock *c = &m->clock;
-	struct context ctx = m->ctx;
-	ns_t latest = c->now;
 
-	must(c->depth == 0);
-	c->depth = 1;
-	while (c->heap_nr && (until != NS_NEVER || c->nr_busy)) {
+	while (c->heap_nr && (idle || c->nr_busy)) {
 		actor_id id = {c->heap[0]};
 
 		if (c->actor[id.v].time > until)
 			break;
 		clock_step(m, id, until);
 		/* A daemon that ran ahead does not carry the machine's time with it. */
-		if (c->actor[id.v].kind == ACTOR_TASK && c->now > latest)
-			latest = c->now;
+		if (c->actor[id.v].kind == ACTOR_TASK && c->now > c->latest)
+			c->latest = c->now;
 	}
+}
+
+/* What tasks do on the stack of a daemon that holds folios must let go of none of these. */
+static bool clock_only_allocates(const struct model *m)
+{
+	for (uint32_t t = 1; t < m->nr_tasks; t++) {
+		const struct op *op = m->task[t].op;
+
+		if (op && op->kind != OP_TOUCH && op->kind != OP_POPULATE && op->kind != OP_KALLOC)
+			return false;
+	}
+	return true;
+}
+
+void clock_preempt(struct model *m)
+{
+	struct clock *c = &m->clock;
+	struct context ctx = m->ctx;
+	actor_id current = c->current;
+	ns_t used = c->now - c->slice_start, until = c->now + used;
+
+	if (c->depth != 1 || c->actor[current.v].kind == ACTOR_TASK || c->now < c->slice_end ||
+	    !clock_only_allocates(m))
+		return;
+	m->cpu[ctx.cpu.v].owed_ns += used;
+	c->depth = 2;
+	clock_steps(m, until, false);
+	c->depth = 1;
+	c->current = current;
+	m->ctx = ctx;
+	c->now = until;
+	clock_slice_begin(m, &c->actor[current.v]);
+}
+
+void clock_run(struct model *m, ns_t until)
+{
+	struct clock *c = &m->clock;
+	struct context ctx = m->ctx;
+
+	must(c->depth == 0);
+	c->depth = 1;
+	c->latest = c->now;
+	clock_steps(m, until, until != NS_NEVER);
 	c->depth = 0;
-	c->now = until != NS_NEVER && until > latest ? until : latest;
+	c->now = until != NS_NEVER && until > c->latest ? until : c->latest;
 	m->ctx = ctx;
 }
 

@@ -31,6 +31,11 @@ static inline void clock_wake(struct model *m, actor_id id)
  * not. A no-op inside a daemon's step. m->capture and m->ctx are put aside meanwhile.
  */
 void clock_point(struct model *m);
+/*
+ * A scheduling point of a daemon that holds nothing but isolated base folios and free chunks: when its slice is
+ * over, tasks that only allocate have the CPU for as long as it had it. A no-op for tasks.
+ */
+void clock_preempt(struct model *m);
 /* The running task waits until `until` or until done(m, arg) holds (checked after each daemon step). */
 void clock_wait(struct model *m, ns_t until, bool (*done)(struct model *m, void *arg), void *arg);
 

@@ -127,6 +127,7 @@ static bool split_folio(struct migration *g, pfn_t head, struct migrate_stats *s
 /* Folios that have a target, in order. */
 struct pairs {
 	uint32_t nr;
+	bool large; /* some are of more than one page, which could be split meanwhile */
 	pfn_t src[MIGRATE_LIST_MAX], dst[MIGRATE_LIST_MAX];
 };
 
@@ -141,6 +142,8 @@ static uint32_t batch_move(struct migration *g, struct pairs *p, unsigned passes
 		unsigned order = PG_ORDER(m->map.state[p->src[i]]);
 		bool thp = is_thp(m, p->src[i]);
 
+		if (!p->large)
+			clock_preempt(m);
 		if (move_folio(m, p->src[i], p->dst[i])) {
 			stats->succeeded += 1u << order;
 			stats->thp_succeeded += thp;
@@ -172,11 +175,16 @@ static uint32_t migrate_batch(struct migration *g, struct folio_list *from, enum
 	uint32_t i, nr_failed = 0;
 
 	p.nr = 0;
+	p.large = false;
+	for (i = 0; i < from->nr; i++)
+		p.large |= PG_ORDER(m->map.state[from->at[i]]) > 0;
 	for (i = 0; i < from->nr; i++) {
 		pfn_t src = from->at[i], dst;
 		unsigned order = PG_ORDER(m->map.state[src]);
 		bool thp = is_thp(m, src);
 
+		if (!p.large)
+			clock_preempt(m);
 		dst = g->ops->get_target(m, g->ops->ctx, src, order);
 		clock_charge(m, COST_MIGRATE_FOLIO, 1);
 		if (dst == PFN_NONE) {

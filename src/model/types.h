@@ -720,7 +720,11 @@ struct alloc_context {
  * within what lock hand-over decides on a real machine, and it is the same on every run.
  *
  * CPUs: a task is bound to one; tasks of one CPU queue behind cpu.busy_until. Daemons are given a CPU's
- * time as if one were idle; clock_set_contention() dilates them when all CPUs of a node run tasks.
+ * time as if one were idle. Where all CPUs of a node run tasks (clock_set_contention()) a daemon and a task
+ * take turns, each for a slice that ends with a timer tick. A slice may end in the middle of a block that kcompactd
+ * empties: clock_preempt(), called for each folio that it moves, then runs the tasks nested on the daemon's stack for as
+ * long as it has had the CPU. They find what it has freed so far on their CPU's lists. Only tasks that
+ * allocate are run so, as nobody may let go of a folio that the daemon holds.
  */
 enum actor_kind {
 	ACTOR_NONE,
@@ -747,8 +751,11 @@ struct clock {
 	uint16_t *heap;      /* binary heap by (time, id) of the actors with a time */
 	uint32_t heap_nr;
 	actor_id current;    /* whose step runs; meaningful while depth > 0 */
-	uint8_t depth;       /* 0 idle, 1 a step, 2 a daemon's step nested in a task's */
+	uint8_t depth;       /* 0 idle, 1 a step; more: nested in another's, see above */
 	ns_t now;            /* time of the running actor */
+	ns_t latest;         /* that a task has reached */
+	ns_t slice_start;    /* of the daemon that runs; */
+	ns_t slice_end;      /* NS_NEVER where it has a CPU of its own */
 	uint32_t nr_busy;    /* tasks with an operation */
 	uint32_t nr_daemons; /* actors [0, nr_daemons) are no tasks */
 	ns_t daemon_next;    /* not later than the earliest time of a daemon */

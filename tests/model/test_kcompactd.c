@@ -215,9 +215,68 @@ static void test_a_whole_first_zone_makes_the_later_zones_whole(void **state)
 	machine_end(m);
 }
 
+/* How many pages a task has got while a batch of folios was moved. */
+struct meanwhile {
+	const struct op *op;
+	uint64_t at_isolation, most;
+};
+
+static void watch(void *ctx, const struct trace_event *ev)
+{
+	struct meanwhile *w = ctx;
+
+	if (ev->id == TRACE_ISOLATE_MIGRATEPAGES)
+		w->at_isolation = w->op->done;
+	else if (ev->id == TRACE_COMPACT_MIGRATEPAGES && w->op->done - w->at_isolation > w->most)
+		w->most = w->op->done - w->at_isolation;
+}
+
+/* The most pages that a task on the first of so many CPUs got while kcompactd emptied a block
+ * beside it. */
+static uint64_t got_meanwhile(uint16_t cpus)
+{
+	struct model_config c = quiet_config(PROFILE_C, 32 * PAGEBLOCK_PAGES);
+	struct meanwhile w = {0};
+	region_id region;
+	task_id task;
+	struct op op;
+
+	c.daemons = true;
+	c.node[0].cpus = cpus;
+	/* A block takes some 25 ms, a slice at most 8. */
+	assert_int_equal(cost_set(&c.cost, "migrate_folio", 100000), 0);
+	assert_int_equal(cost_set(&c.cost, "fault", 20000), 0);
+	m = machine_make(&c);
+	lay_begin(m);
+	for (uint32_t b = 1; b <= 32; b++)
+		lay(m, b * PAGEBLOCK_PAGES, "256(fA)");
+	lay_end(m);
+	assert_int_equal(model_task(m, 0, &task), 0);
+	assert_int_equal(model_mmap(m, task, 4000 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
+	op = (struct op){.kind = OP_TOUCH, .region = region, .count = 4000, .write = true};
+	assert_int_equal(model_start(m, task, &op), 0);
+	w.op = m->task[task.v].op;
+	kcompactd_wake(m, &m->node[0], 9, ZONE_NORMAL);
+	model_trace(m, watch, &w);
+	model_run(m);
+	model_trace(m, NULL, NULL);
+	assert_int_equal(model_result(m, task)->done, 4000);
+	machine_end(m);
+	return w.most;
+}
+
+static void test_on_a_shared_cpu_it_is_preempted_in_the_middle_of_a_block(void **state)
+{
+	(void)state;
+	/* A slice of the task's, as long as the daemon's before: 8 ms at 20 us a fault. */
+	assert_true(got_meanwhile(1) >= 350);
+	assert_int_equal(got_meanwhile(2), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_on_a_shared_cpu_it_is_preempted_in_the_middle_of_a_block),
 		cmocka_unit_test(test_a_request_makes_a_chunk_and_is_forgotten),
 		cmocka_unit_test(test_order_zero_is_no_request),
 		cmocka_unit_test(test_a_refused_request_stays_and_the_timer_looks_at_it),
