@@ -23,7 +23,8 @@ struct held {
 	task_id *task;
 	unsigned regions;
 	region_id *region;
-	uint64_t pages; /* of region[0] in use */
+	uint64_t pages;  /* of region[0] in use */
+	region_id below; /* of the first task: data and heap, below the regions; 0: none */
 };
 
 /* Compaction that the events of a step tell of. */

@@ -38,17 +38,30 @@ void model_detail(json_t *record, const char *name, uint64_t value)
 
 /* ---- tasks and amounts ---------------------------------------------------------------- */
 
-/* Its stack, its data, what the C library keeps: a worker of a guest has about as much. */
-#define PROCESS_PAGES 40u
+/*
+ * The memory that a process has beside what it is asked to hold: a worker of a 7.3 guest has 25
+ * pages of its own. Its data and heap lie below what it maps, its stack above. That matters when it
+ * ends: pages are freed in the order of addresses, and the last ones are the next to be had.
+ */
+#define PROCESS_BELOW 18u
+#define PROCESS_ABOVE 7u
 
-/* The memory that a process has beside what it is asked to hold. It goes with its task. */
-static int make_process(struct model_exec *x, task_id task)
+static int touch_part(struct model_exec *x, task_id task, uint64_t pages, region_id *part)
 {
-	struct op op = {.kind = OP_TOUCH, .count = PROCESS_PAGES, .write = true};
-	int r = model_mmap(x->m, task, PROCESS_PAGES * MODEL_PAGE_BYTES, ADVISE_NOHUGEPAGE,
-			   &op.region);
+	struct op op = {.kind = OP_TOUCH, .count = pages, .write = true};
+	int r = model_mmap(x->m, task, pages * MODEL_PAGE_BYTES, ADVISE_NOHUGEPAGE, part);
 
+	op.region = *part;
 	return r ? r : model_do(x->m, task, &op);
+}
+
+/* What is above stays until the task ends. */
+static int make_process(struct model_exec *x, struct held *h)
+{
+	region_id above;
+	int r = touch_part(x, h->task[0], PROCESS_ABOVE, &above);
+
+	return r ? r : touch_part(x, h->task[0], PROCESS_BELOW, &h->below);
 }
 
 int model_make_tasks(struct model_exec *x, struct held *h, unsigned threads, unsigned regions,
@@ -73,7 +86,7 @@ int model_make_tasks(struct model_exec *x, struct held *h, unsigned threads, uns
 		if (model_task(x->m, first + t % cpus, &h->task[t]))
 			return cl_error(err, -EOPNOTSUPP, "the model has too few tasks");
 	/* A snapshot has the process of its step. */
-	if (!x->snapshot && make_process(x, h->task[0]))
+	if (!x->snapshot && make_process(x, h))
 		return cl_error(err, -ENOSPC, "the model has no room for a process");
 	return 0;
 }
@@ -762,6 +775,8 @@ int model_release(struct model_exec *x, unsigned i, json_t *record, struct model
 	if (r)
 		return r;
 	model_span_open(x, e);
+	if (h->below.v)
+		model_munmap(x->m, h->below);
 	for (unsigned k = 0; k < h->regions; k++) {
 		pages += owner_region(x->m, h->region[k])->nr_pages;
 		model_munmap(x->m, h->region[k]);

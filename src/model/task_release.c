@@ -244,9 +244,15 @@ void task_unmap(struct model *m, region_id region)
 {
 	struct region *r = owner_region(m, region);
 	struct op op = {.kind = OP_RELEASE, .region = region, .count = r->nr_slots};
+	struct context ctx = m->ctx;
 	ns_t now = m->clock.now;
 	uint32_t tables = r->pgtable;
 
+	/* Its pages go to the lists of the CPU it runs on. */
+	if (r->task.v) {
+		m->ctx.cpu = m->task[r->task.v].cpu;
+		m->ctx.node = m->cpu[m->ctx.cpu.v].node;
+	}
 	pin_forget_region(m, region);
 	while (task_release(m, &op))
 		;
@@ -256,4 +262,5 @@ void task_unmap(struct model *m, region_id region)
 	}
 	owner_region_free(m, region);
 	m->clock.now = now;
+	m->ctx = ctx;
 }

@@ -7,6 +7,7 @@
 #include "model/clock.h"
 #include "model/memmap.h"
 #include "model/owner.h"
+#include "model/pcp.h"
 #include "model/pin.h"
 
 static void must_be_valid(struct model *m)
@@ -319,10 +320,36 @@ static void test_sleeping_takes_no_cpu(void **state)
 	machine_end(m);
 }
 
+static void test_unmapped_pages_go_to_the_lists_of_the_cpu_of_the_task(void **state)
+{
+	struct model_config c = quiet_config(PROFILE_C, 32 * PAGEBLOCK_PAGES);
+	struct model *m;
+	region_id region;
+	uint32_t before;
+	task_id task;
+	struct op op;
+
+	(void)state;
+	c.pcp = true;
+	c.node[0].cpus = 2;
+	m = machine_make(&c);
+	assert_int_equal(model_task(m, 1, &task), 0);
+	assert_int_equal(model_mmap(m, task, 50 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
+	op = touch(region, 0, 50);
+	assert_int_equal(model_do(m, task, &op), 0);
+	before = pcp_of(&m->zone[0], (cpu_id){1})->count;
+	model_munmap(m, region);
+	assert_int_equal(pcp_of(&m->zone[0], (cpu_id){1})->count, before + 50);
+	assert_int_equal(pcp_of(&m->zone[0], (cpu_id){0})->count, 0);
+	must_be_valid(m);
+	machine_end(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_touched_pages_are_held_and_all_come_back),
+		cmocka_unit_test(test_unmapped_pages_go_to_the_lists_of_the_cpu_of_the_task),
 		cmocka_unit_test(test_odd_positions_punched_leave_the_even_ones),
 		cmocka_unit_test(test_pages_picked_by_pfn_have_that_residue),
 		cmocka_unit_test(test_one_page_a_block_stays),

@@ -605,6 +605,36 @@ static void test_odd_positions_of_a_fill_lie_on_frames_of_one_parity(void **stat
 	assert_in_range(even, 3, 13);
 }
 
+/* A process frees its memory in the order of addresses, so that the next one gets pages out of the
+ * holes, and not the frames on which the last one had its own. On even frames compaction sees it.
+ */
+static void test_compaction_recovers_where_the_next_process_lies_on_sampled_frames(void **state)
+{
+	static const char steps[] =
+		"vm.compaction_proactiveness = 0\n[step hog]\nkind = fill\nnode = 0\nleave = 110M\n"
+		"[step holes]\nkind = punch\nof = hog\nselect = pfn\nmodulo = 2\norder = "
+		"descending\n"
+		"[step pins]\nkind = pin\nof = hog\n"
+		"[step pinned]\nkind = fault\nsize = 256M\nadvice = hugepage\ncpu_node = 0\n"
+		"[step may-wait]\nkind = set\nthp.defrag = always\n"
+		"[step drive]\nkind = fault\nsize = 64M\nadvice = hugepage\npolicy = bind\n"
+		"nodes = 0\ncpu_node = 0\nrepeat = 40\nuntil_defer_shift = 6\n"
+		"[step drive-end]\nkind = release\nof = drive\n"
+		"[step may-not-wait]\nkind = set\nthp.defrag = madvise\n"
+		"[step unpinned]\nkind = unpin\nof = pins\n"
+		"[step recover]\nkind = fault\nsize = 768M\nadvice = hugepage\ncpu_node = 0\n"
+		"[variant mainline]\nmachine.nodes = 2G, 1G\nmachine.cpus = 2\n";
+
+	(void)state;
+	for (uint64_t seed = 3; seed <= 8; seed++) {
+		json_t *record = must_run(steps, seed, NULL);
+
+		assert_true(value(record, "pinned.compact_success") < 10);
+		assert_true(value(record, "recover.compact_success") > 200);
+		json_decref(record);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -612,6 +642,8 @@ int main(void)
 		cmocka_unit_test(test_the_model_has_the_classic_lru_only),
 		cmocka_unit_test(test_empty_files_take_no_page_cache),
 		cmocka_unit_test(test_odd_positions_of_a_fill_lie_on_frames_of_one_parity),
+		cmocka_unit_test(
+			test_compaction_recovers_where_the_next_process_lies_on_sampled_frames),
 		cmocka_unit_test(test_a_record_has_every_field),
 		cmocka_unit_test(test_a_changed_cost_changes_times_and_no_counter),
 		cmocka_unit_test(test_the_kernel_chooses_the_profile),
