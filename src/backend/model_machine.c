@@ -255,6 +255,31 @@ static int past_node(struct model *m, unsigned node, uint64_t pages)
 	return r;
 }
 
+/*
+ * The pool for devices that reach no further than ZONE_DMA: 128 KiB for each GiB of memory, at
+ * least as much. Debian's kernels have it. Without it huge pages leave so much of that zone that
+ * page tables come out of it, and nobody wakes kswapd.
+ */
+static int past_dma_pool(struct model *m)
+{
+	struct op op = {.kind = OP_KALLOC, .count = 1, .order = 5, .gfp = GFP_KERNEL | __GFP_DMA};
+	uint64_t memory = 0;
+	task_id task;
+	int r = model_task(m, 0, &task);
+
+	for (unsigned i = 0; i < m->nr_nodes; i++)
+		memory += m->node[i].present;
+	while (op.order < MAX_PAGE_ORDER && (uint64_t)1 << op.order < memory >> 13)
+		op.order++;
+	if (!r)
+		r = model_pool(m, REGION_KERNEL, (uint64_t)1 << op.order, &op.region);
+	if (r)
+		return r;
+	r = model_do(m, task, &op);
+	model_task_exit(m, task);
+	return r;
+}
+
 /* Programs stay until the end. */
 static int past_programs(struct model *m)
 {
@@ -275,8 +300,10 @@ static int past_programs(struct model *m)
 
 int model_machine_age(struct model *m, struct cl_error *err)
 {
-	int r = past_programs(m);
+	int r = past_dma_pool(m);
 
+	if (!r)
+		r = past_programs(m);
 	for (unsigned i = 0; i < m->nr_nodes && !r; i++) {
 		uint64_t pages = i ? AGE_PAGES_OTHER : AGE_PAGES;
 

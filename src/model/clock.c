@@ -220,7 +220,7 @@ static ns_t clock_slice_ns(const struct model *m)
 	return BASE_SLICE_NS * factor;
 }
 
-/* The first tick that finds a slice used up ends it, or asks for that; then the next one does. */
+/* The first tick that finds a slice used up ends it. */
 static void clock_slice_begin(struct model *m, const struct actor *a)
 {
 	struct clock *c = &m->clock;
@@ -228,9 +228,7 @@ static void clock_slice_begin(struct model *m, const struct actor *a)
 	c->slice_start = c->now;
 	c->slice_end = NS_NEVER;
 	if (clock_shares_cpu(c, a))
-		c->slice_end =
-			((c->now + clock_slice_ns(m)) / TICK_NS + 1 + m->profile->lazy_preemption) *
-			TICK_NS;
+		c->slice_end = ((c->now + clock_slice_ns(m)) / TICK_NS + 1) * TICK_NS;
 }
 
 /*

@@ -44,7 +44,6 @@ static const struct profile profiles[NR_PROFILES] = {
 		.readahead_order_from_marker = true,
 		.khugepaged_mthp = false,
 		.interleave_hit_weighted = false,
-		.lazy_preemption = false,
 	},
 	[PROFILE_B] = {
 		.id = PROFILE_B,
@@ -82,7 +81,6 @@ static const struct profile profiles[NR_PROFILES] = {
 		.readahead_order_from_marker = false,
 		.khugepaged_mthp = false,
 		.interleave_hit_weighted = true,
-		.lazy_preemption = false,
 	},
 	[PROFILE_C] = {
 		.id = PROFILE_C,
@@ -120,7 +118,6 @@ static const struct profile profiles[NR_PROFILES] = {
 		.readahead_order_from_marker = false,
 		.khugepaged_mthp = true,
 		.interleave_hit_weighted = true,
-		.lazy_preemption = true,
 	},
 };
 

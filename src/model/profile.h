@@ -112,8 +112,6 @@ struct profile {
 	bool readahead_order_from_marker; /* A: fresh window order 2, then marker folio's order + 2 */
 	bool khugepaged_mthp;             /* C: smaller anon orders after a failed order 9 */
 	bool interleave_hit_weighted;     /* B,C: numa_interleave counts weighted interleave too */
-	bool lazy_preemption;             /* C, as built: clock; a tick asks a kernel thread to leave,
-					   * the next one makes it */
 };
 
 const struct profile *profile_get(enum profile_id id);
