@@ -240,6 +240,22 @@ static int punch_page(struct memory *m, uint32_t index)
 	}
 }
 
+/*
+ * Pages that were unlocked wait in a batch of their CPU, up to 31 of them, and are held by it.
+ * Locking and unlocking one empties it.
+ */
+static void empty_unlock_batch(void)
+{
+	void *page =
+		mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return;
+	if (mlock(page, PAGE_BYTES) == 0)
+		munlock(page, PAGE_BYTES);
+	munmap(page, PAGE_BYTES);
+}
+
 static int punch_act(struct memory *m, unsigned step, struct worker_reply *reply)
 {
 	struct punch *p = m->punch;
@@ -250,6 +266,8 @@ static int punch_act(struct memory *m, unsigned step, struct worker_reply *reply
 	for (uint64_t i = 0; i < p->freed && !r; i++)
 		r = punch_page(m, p->page[i].index);
 	reply->time_ns = now_ns() - start;
+	if (m->kind == FILL_MLOCKED)
+		empty_unlock_batch();
 	if (r == -EINVAL && m->kind == FILL_MLOCKED) {
 		cl_error(&reply->error, -EOPNOTSUPP, "this kernel cannot free locked pages");
 		return cl_error_hint(&reply->error, -EOPNOTSUPP, "Linux 5.18 or later can");
