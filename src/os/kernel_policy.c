@@ -31,8 +31,13 @@ int kernel_policy_apply(struct watchdog *w, const char *policy, struct cl_error 
 	if (access(FILE_NAME, F_OK) < 0)
 		return kernel_policy_probe(policy, err);
 	r = settings_write(w, FILE_NAME, policy, err);
-	if (r == -EINVAL)
-		return cl_error_hint(err, r, "this kernel knows no such policy; build it anew");
+	if (r == -EINVAL) {
+		cl_error(err, -EOPNOTSUPP, "the running kernel does not have the policy %s",
+			 policy);
+		return cl_error_hint(err, -EOPNOTSUPP,
+				     "some are the model's alone; a kernel that was built before "
+				     "the policy was there is to be built anew");
+	}
 	if (r == -EEXIST)
 		return cl_error_hint(err, r, "two of these policies decide the same thing");
 	return r;
