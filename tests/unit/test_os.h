@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "os/os.h"
 #include "scenario/plan.h"
+#include "util/util.h"
 
 #define SKIPPED 77
 
@@ -25,6 +26,21 @@ static inline void nap_ms(unsigned ms)
 	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
 
 	nanosleep(&t, NULL);
+}
+
+/* A counter of this machine's /proc/vmstat; 0 when it has none of that name. */
+static inline int64_t vmstat_now(const char *name)
+{
+	char *text, *at, key[64];
+	int64_t value = 0;
+
+	assert_int_equal(file_read("/proc/vmstat", &text, NULL), 0);
+	snprintf(key, sizeof(key), "\n%s ", name);
+	at = strstr(text, key);
+	if (at)
+		value = atoll(at + strlen(key));
+	free(text);
+	return value;
 }
 
 /* The plan of a scenario in text; the test fails when it is wrong. */

@@ -213,21 +213,55 @@ static void a_selection_of_nothing_is_an_error(void **state)
 	bench_free(b);
 }
 
+static void take_frames(struct bench *b, uint64_t *frame, unsigned pages)
+{
+	for (unsigned i = 0; i < pages; i++)
+		if (!present(b, i, &frame[i]))
+			frame[i] = 0;
+}
+
+/*
+ * Fill, punch and what comes `then`, with the frames of the pages after the fill and at the end; 0
+ * is none. The kernel may give a page another frame at any time, as when somebody compacts: then
+ * all is done again. NULL when this kernel cannot do what comes then.
+ */
+static struct bench *punch_still(const char *text, int (*then)(struct memory *m), unsigned pages,
+				 uint64_t *before, uint64_t *after)
+{
+	for (int tries = 0; tries < 200; tries++) {
+		int64_t moved = vmstat_now("pgmigrate_success");
+		struct bench *b = bench_new(text);
+		int r;
+
+		prepare_and_act(b, &fill_job, 0);
+		take_frames(b, before, pages);
+		prepare_and_act(b, &punch_job, 1);
+		assert_int_equal(verify(b, &punch_job, 1), 0);
+		r = then ? then(&b->m) : 0;
+		take_frames(b, after, pages);
+		if (!r && vmstat_now("pgmigrate_success") == moved)
+			return b;
+		bench_free(b);
+		if (r)
+			return NULL;
+	}
+	return NULL; /* never still */
+}
+
 static void keeping_by_frame_number_keeps_these_and_no_others(void **state)
 {
-	struct bench *b = bench_new(HOG HOLES "action = keep\nselect = pfn\nmodulo = 8\n"
-					      "residue = 4\norder = shuffled\n");
-	uint64_t pfn[2048], now, kept = 0;
+	uint64_t before[2048], after[2048], kept = 0;
+	struct bench *b = punch_still(HOG HOLES "action = keep\nselect = pfn\nmodulo = 8\n"
+						"residue = 4\norder = shuffled\n",
+				      NULL, 2048, before, after);
 
 	(void)state;
-	prepare_and_act(b, &fill_job, 0);
-	for (unsigned i = 0; i < 2048; i++)
-		assert_true(present(b, i, &pfn[i]));
-	prepare_and_act(b, &punch_job, 1);
-	assert_int_equal(verify(b, &punch_job, 1), 0);
+	if (!b)
+		skip();
 	for (unsigned i = 0; i < 2048; i++) {
-		assert_true(present(b, i, &now) == (pfn[i] % 8 == 4));
-		kept += pfn[i] % 8 == 4;
+		assert_true(before[i]);
+		assert_true(!!after[i] == (before[i] % 8 == 4));
+		kept += before[i] % 8 == 4;
 	}
 	assert_int_equal(b->reply.kept_pages, kept);
 	assert_int_equal(b->reply.freed_pages, 2048 - kept);
@@ -236,23 +270,21 @@ static void keeping_by_frame_number_keeps_these_and_no_others(void **state)
 
 static void one_page_a_block_is_the_first_at_or_behind_the_residue(void **state)
 {
-	struct bench *b = bench_new(HOG HOLES "select = pageblock\nresidue = 100\n"
-					      "order = descending\n");
-	uint64_t pfn[2048], now, freed = 0;
+	uint64_t pfn[2048], after[2048], freed = 0;
+	struct bench *b = punch_still(HOG HOLES "select = pageblock\nresidue = 100\n"
+						"order = descending\n",
+				      NULL, 2048, pfn, after);
 
 	(void)state;
-	prepare_and_act(b, &fill_job, 0);
-	for (unsigned i = 0; i < 2048; i++)
-		assert_true(present(b, i, &pfn[i]));
-	prepare_and_act(b, &punch_job, 1);
-	assert_int_equal(verify(b, &punch_job, 1), 0);
+	if (!b)
+		skip();
 	for (unsigned i = 0; i < 2048; i++) {
 		bool first = pfn[i] % 512 >= 100;
 
 		for (unsigned j = 0; j < 2048 && first; j++)
 			first = pfn[j] / 512 != pfn[i] / 512 || pfn[j] % 512 < 100 ||
 				pfn[j] >= pfn[i];
-		assert_true(present(b, i, &now) == !first);
+		assert_true(!!after[i] == !first);
 		freed += first;
 	}
 	assert_int_equal(b->reply.freed_pages, freed);
@@ -343,35 +375,27 @@ static int by_number(const void *a, const void *b)
 /* Enough holes that the pages are moved together: same frames, and every position remembered. */
 static void squeezing_moves_no_frame_and_forgets_no_position(void **state)
 {
-	struct bench *b = bench_new("[step hog]\nkind = fill\nsize = 16M\n" HOLES
-				    "modulo = 3\nresidue = 1\n");
-	uint64_t *before = calloc(4096, sizeof(*before)), pfn, n = 0;
+	uint64_t before[4096], after[4096], n = 0;
+	/* Before Linux 6.8 it cannot be done. */
+	struct bench *b = punch_still("[step hog]\nkind = fill\nsize = 16M\n" HOLES
+				      "modulo = 3\nresidue = 1\n",
+				      squeeze, 4096, before, after);
 
 	(void)state;
-	prepare_and_act(b, &fill_job, 0);
-	prepare_and_act(b, &punch_job, 1);
-	assert_int_equal(verify(b, &punch_job, 1), 0);
-	for (unsigned i = 0; i < 4096; i++)
-		if (present(b, i, &pfn))
-			before[i] = pfn;
-	if (squeeze(&b->m)) {
-		free(before);
-		bench_free(b);
-		skip(); /* before Linux 6.8 */
-	}
+	if (!b)
+		skip();
 	for (unsigned i = 0; i < 4096; i++) {
-		if (!present(b, i, &pfn))
+		if (!after[i])
 			continue;
 		assert_int_equal(i, n);
-		assert_int_equal(pfn, before[b->m.place[i]]);
+		assert_int_equal(after[i], before[b->m.place[i]]);
 		assert_int_not_equal(b->m.place[i] % 3, 1);
 		n++;
 	}
 	assert_int_equal(n, 2731);
 	qsort(before, 4096, sizeof(*before), by_number);
-	for (unsigned i = 4096 - 2731 + 1; i < 4096; i++)
+	for (unsigned i = 1; i < 4096; i++)
 		assert_true(before[i] > before[i - 1]);
-	free(before);
 	bench_free(b);
 }
 
