@@ -12,8 +12,7 @@ int clock_init(struct model *m) MUST_USE;
 /* Set-up: a new actor, asleep. */
 actor_id clock_actor_new(struct model *m, enum actor_kind kind, uint16_t index);
 
-/* Adds n units of work to the running actor's time. Does nothing when nobody runs (set-up, tests).
- */
+/* Adds n units of work to the running actor's time. Does nothing when nobody runs (set-up, tests). */
 static inline void clock_charge(struct model *m, enum cost_id cost, uint64_t n)
 {
 	m->clock.now += (ns_t)m->cost.ns[cost] * n;
@@ -28,8 +27,8 @@ static inline void clock_wake(struct model *m, actor_id id)
 }
 
 /*
- * A scheduling point inside a task's atom: daemons whose time is behind m->clock.now run until they
- * are not. A no-op inside a daemon's step. m->capture and m->ctx are put aside meanwhile.
+ * A scheduling point inside a task's atom: daemons whose time is behind m->clock.now run until they are
+ * not. A no-op inside a daemon's step. m->capture and m->ctx are put aside meanwhile.
  */
 void clock_point(struct model *m);
 /*
@@ -38,19 +37,16 @@ void clock_point(struct model *m);
  * tasks.
  */
 void clock_preempt(struct model *m);
-/* The running task waits until `until` or until done(m, arg) holds (checked after each daemon
- * step). */
+/* The running task waits until `until` or until done(m, arg) holds (checked after each daemon step). */
 void clock_wait(struct model *m, ns_t until, bool (*done)(struct model *m, void *arg), void *arg);
 
-/* Runs actors in order until no task has an operation (then *reached = time) or `until` is passed.
- */
+/* Runs actors in order until no task has an operation (then *reached = time) or `until` is passed. */
 void clock_run(struct model *m, ns_t until);
 
 /* PSI: brackets around what /proc/pressure/memory charges; nest. */
 void clock_memstall_enter(struct model *m);
 void clock_memstall_leave(struct model *m);
-/* Daemons of a node are dilated when its CPUs all run tasks. Called when operations start and end.
- */
+/* Daemons of a node are dilated when its CPUs all run tasks. Called when operations start and end. */
 void clock_set_contention(struct model *m);
 
 bool clock_is_valid(const struct model *m);
