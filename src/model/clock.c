@@ -233,8 +233,8 @@ static void clock_slice_begin(struct model *m, const struct actor *a)
 
 /*
  * Steps of a daemon. Where every CPU of its node is taken it gets half of one, a slice at a time.
- * The task there waits meanwhile: it neither sees a daemon that is awake nor takes the pages that
- * it frees out of the CPU's lists.
+ * Until the slice is over the task there waits: it neither sees a daemon that is awake nor takes
+ * the pages that it frees out of the CPU's lists.
  */
 static void clock_run_daemon(struct model *m, actor_id id)
 {
@@ -441,13 +441,16 @@ static bool clock_only_allocates(const struct model *m)
 void clock_preempt(struct model *m)
 {
 	struct clock *c = &m->clock;
-	struct context ctx = m->ctx;
 	actor_id current = c->current;
-	ns_t used = c->now - c->slice_start, until = c->now + used;
+	struct context ctx;
+	ns_t used, until;
 
 	if (c->depth != 1 || c->actor[current.v].kind == ACTOR_TASK || c->now < c->slice_end ||
 	    !clock_only_allocates(m))
 		return;
+	ctx = m->ctx;
+	used = c->now - c->slice_start;
+	until = c->now + used;
 	m->cpu[ctx.cpu.v].owed_ns += used;
 	c->depth = 2;
 	clock_steps(m, until, false);
