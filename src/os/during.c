@@ -64,8 +64,11 @@ static int unpin(struct exec *x, unsigned fault, unsigned unpin, uint64_t before
 
 	memset(d, 0, sizeof(*d));
 	d->span.traced = -ENODATA; /* the trace is the fault step's */
-	r = measure_take(&d->span.before, err);
-
+	r = measure_room(&d->span.before, err);
+	if (!r)
+		r = measure_room(&d->span.after, err);
+	if (!r)
+		r = measure_read(&x->meter, &d->span.before, err);
 	if (r)
 		return r;
 	worker_send(pins, WORKER_ACT, unpin);
@@ -76,7 +79,10 @@ static int unpin(struct exec *x, unsigned fault, unsigned unpin, uint64_t before
 		return r;
 	d->at_bytes = resident(w->pid) - before;
 	atomic_store(&w->shared->mark, d->at_bytes);
-	return measure_take(&d->span.after, err);
+	r = measure_read(&x->meter, &d->span.after, err);
+	if (!r)
+		r = measure_parse(&d->span.before, err);
+	return r ? r : measure_parse(&d->span.after, err);
 }
 
 int during_act(struct exec *x, unsigned fault, uint64_t bytes, struct worker_reply *reply,

@@ -31,34 +31,6 @@ void exec_note(struct exec *x, const char *text)
 	json_array_append_new(x->notes, json_string(text));
 }
 
-/* ---- counters around an operation ------------------------------------------------------ */
-
-int span_open(struct exec *x, struct span *s, struct cl_error *err)
-{
-	int r;
-
-	memset(s, 0, sizeof(*s));
-	r = snapshot_before(x, x->now, err);
-	if (r)
-		return r;
-	r = measure_take(&s->before, err);
-	if (!r && x->trace)
-		trace_start(x->trace);
-	return r;
-}
-
-int span_close(struct exec *x, struct span *s, struct cl_error *err)
-{
-	s->traced = x->trace ? trace_end(x->trace, &s->trace) : -ENODATA;
-	return measure_take(&s->after, err);
-}
-
-void span_free(struct span *s)
-{
-	measure_free(&s->before);
-	measure_free(&s->after);
-}
-
 /* ---- waiting ---------------------------------------------------------------------------- */
 
 /* Worker `i` is gone while step `now` runs: was it the OOM killer? */
@@ -151,6 +123,71 @@ int exec_wait(struct exec *x, struct worker *w, uint64_t timeout_ns, bool fillin
 	return r;
 }
 
+/* ---- counters around an operation ------------------------------------------------------ */
+
+#define STACK_USED (16u << 10)
+
+/* Write to the pages of the stack that calls from here on use. */
+static __attribute__((noinline)) void own_stack(void)
+{
+	volatile char below[STACK_USED];
+
+	for (size_t i = 0; i < sizeof(below); i += PAGE_BYTES)
+		below[i] = 0;
+}
+
+/*
+ * What the runner does between the two readings is done once before the first, so that the pages it
+ * writes to are there, and are its own again after a worker was forked. Otherwise the step would be
+ * charged with their faults.
+ */
+static int rehearse(struct exec *x, struct span *s, struct cl_error *err)
+{
+	int r = measure_room(&s->before, err);
+
+	if (!r)
+		r = measure_room(&s->after, err);
+	own_stack();
+	if (x->trace)
+		trace_start(x->trace);
+	x->drained_ns = now_ns();
+	if (!r)
+		r = measure_read(&x->meter, &s->after, err);
+	if (!r)
+		r = measure_read(&x->meter, &s->before, err);
+	return r ? r : exec_wait(x, NULL, 0, false, NULL, err);
+}
+
+int span_open(struct exec *x, struct span *s, struct cl_error *err)
+{
+	int r;
+
+	memset(s, 0, sizeof(*s));
+	r = rehearse(x, s, err);
+	if (!r)
+		r = snapshot_before(x, x->now, err);
+	/* The snapshot may have taken seconds, in which kcompactd went on. */
+	if (!r && x->trace)
+		trace_start(x->trace);
+	return r ? r : measure_read(&x->meter, &s->before, err);
+}
+
+int span_close(struct exec *x, struct span *s, struct cl_error *err)
+{
+	int r = measure_read(&x->meter, &s->after, err);
+
+	s->traced = x->trace ? trace_end(x->trace, &s->trace) : -ENODATA;
+	if (!r)
+		r = measure_parse(&s->before, err);
+	return r ? r : measure_parse(&s->after, err);
+}
+
+void span_free(struct span *s)
+{
+	measure_free(&s->before);
+	measure_free(&s->after);
+}
+
 /* ---- the run ------------------------------------------------------------------------------ */
 
 /*
@@ -228,12 +265,14 @@ int os_run(const struct os_run *run, json_t **record, struct cl_error *err)
 
 	*record = NULL;
 	x.pins = measure_pins();
+	r = meter_open(&x.meter, err);
 	x.worker = calloc(run->plan->steps + 1, sizeof(struct worker *));
 	x.steps = json_array();
 	x.notes = json_array();
 	x.restored = json_object();
 	trace_fd = trace_root();
-	r = x.worker ? 0 : cl_error(err, -ENOMEM, "out of memory");
+	if (!r && !x.worker)
+		r = cl_error(err, -ENOMEM, "out of memory");
 	if (!r)
 		r = run_all(&x, trace_fd, err);
 	if (!r) {
@@ -241,6 +280,7 @@ int os_run(const struct os_run *run, json_t **record, struct cl_error *err)
 		policy = kernel_policy_read();
 	}
 	r = x.worker ? clean_up(&x, r, err) : r;
+	meter_close(&x.meter);
 	if (trace_fd >= 0)
 		close(trace_fd);
 	if (!r) {

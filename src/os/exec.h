@@ -31,6 +31,7 @@ struct exec {
 	const struct os_run *run;
 	const struct plan *plan;
 	struct watchdog *dog;
+	struct meter meter;
 	struct trace *trace;        /* NULL: not traced, a note says why */
 	struct worker **worker;     /* by the index of the step that made it */
 	int64_t pins;               /* held on the machine before the run */
@@ -66,6 +67,7 @@ void exec_note(struct exec *x, const char *text);
 int exec_wait(struct exec *x, struct worker *w, uint64_t timeout_ns, bool filling,
 	      struct worker_reply *reply, struct cl_error *err);
 
+/* Read the counters before an operation, and after it. */
 int span_open(struct exec *x, struct span *s, struct cl_error *err);
 int span_close(struct exec *x, struct span *s, struct cl_error *err);
 void span_free(struct span *s);

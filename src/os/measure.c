@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/measure.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "os/worker.h"
 #include "util/util.h"
+
+#define REFRESH "/proc/sys/vm/stat_refresh"
 
 static int take_vmstat(struct counters *out, struct cl_error *err)
 {
@@ -24,27 +29,111 @@ static int take_vmstat(struct counters *out, struct cl_error *err)
  */
 static void add_up(void)
 {
-	file_write("/proc/sys/vm/stat_refresh", "1");
+	file_write(REFRESH, "1");
+}
+
+/* ---- around a step ----------------------------------------------------------------------- */
+
+#define TEXT_ROOM (16ull << 10) /* for each of the two files; sixty nodes fit */
+
+static int open_file(const char *path, int flags, int *fd, struct cl_error *err)
+{
+	*fd = open(path, flags | O_CLOEXEC);
+	return *fd < 0 ? cl_error(err, -errno, "cannot read %s: %s", path, strerror(errno)) : 0;
+}
+
+int meter_open(struct meter *t, struct cl_error *err)
+{
+	int r;
+
+	*t = (struct meter){-1, -1, -1};
+	/* A machine without it has counters that are some pages off. */
+	t->refresh = open(REFRESH, O_WRONLY | O_CLOEXEC);
+	r = open_file("/proc/vmstat", O_RDONLY, &t->vmstat, err);
+	return r ? r : open_file("/proc/buddyinfo", O_RDONLY, &t->buddyinfo, err);
+}
+
+void meter_close(struct meter *t)
+{
+	const int fds[] = {t->refresh, t->vmstat, t->buddyinfo};
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	*t = (struct meter){-1, -1, -1};
+}
+
+int measure_room(struct measure *m, struct cl_error *err)
+{
+	memset(m, 0, sizeof(*m));
+	m->text = table_new(2 * TEXT_ROOM);
+	if (!m->text)
+		return cl_error(err, -ENOMEM, "out of memory");
+	/* Numbers get longer, and a page that is not there yet would be a fault. */
+	memset(m->text, 0, 2 * TEXT_ROOM);
+	return 0;
+}
+
+static void drop_room(struct measure *m)
+{
+	table_free(m->text, 2 * TEXT_ROOM);
+	m->text = NULL;
+}
+
+/* From the beginning to the end, with a null behind it. */
+static int read_text(int fd, char *text, size_t *length)
+{
+	ssize_t n = 1;
+
+	*length = 0;
+	while (n > 0 && *length < TEXT_ROOM - 1) {
+		do {
+			n = pread(fd, text + *length, TEXT_ROOM - 1 - *length, (off_t)*length);
+		} while (n < 0 && errno == EINTR);
+		if (n < 0)
+			return -errno;
+		*length += (size_t)n;
+	}
+	text[*length] = '\0';
+	return n ? -EFBIG : 0;
+}
+
+int measure_read(const struct meter *t, struct measure *m, struct cl_error *err)
+{
+	int r;
+
+	if (t->refresh >= 0)
+		(void)!pwrite(t->refresh, "1", 1, 0);
+	r = read_text(t->buddyinfo, m->text + TEXT_ROOM, &m->buddy_length);
+	if (r)
+		return cl_error(err, r, "cannot read /proc/buddyinfo: %s", strerror(-r));
+	r = read_text(t->vmstat, m->text, &m->vmstat_length);
+	return r ? cl_error(err, r, "cannot read /proc/vmstat: %s", strerror(-r)) : 0;
+}
+
+int measure_parse(struct measure *m, struct cl_error *err)
+{
+	int r = vmstat_parse(m->text, m->vmstat_length, &m->vmstat, err);
+
+	if (!r)
+		r = buddyinfo_parse(m->text + TEXT_ROOM, m->buddy_length, &m->buddy, err);
+	drop_room(m);
+	return r;
 }
 
 int measure_take(struct measure *m, struct cl_error *err)
 {
-	size_t length;
-	char *text;
-	int r;
+	struct meter t;
+	int r = meter_open(&t, err);
 
 	memset(m, 0, sizeof(*m));
-	add_up();
-	r = take_vmstat(&m->vmstat, err);
-	if (r)
-		return r;
-	r = file_read("/proc/buddyinfo", &text, &length);
-	if (r)
-		r = cl_error(err, r, "cannot read /proc/buddyinfo: %s", strerror(-r));
-	if (!r) {
-		r = buddyinfo_parse(text, length, &m->buddy, err);
-		free(text);
-	}
+	if (!r)
+		r = measure_room(m, err);
+	if (!r)
+		r = measure_read(&t, m, err);
+	if (!r)
+		r = measure_parse(m, err);
+	meter_close(&t);
 	if (r)
 		measure_free(m);
 	return r;
@@ -52,6 +141,7 @@ int measure_take(struct measure *m, struct cl_error *err)
 
 void measure_free(struct measure *m)
 {
+	drop_room(m);
 	counters_free(&m->vmstat);
 	buddyinfo_free(&m->buddy);
 	memset(m, 0, sizeof(*m));

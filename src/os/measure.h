@@ -1,18 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 #ifndef OS_MEASURE_H
 #define OS_MEASURE_H
-/* The counters around a step. */
+/*
+ * The counters around a step.
+ *
+ * Reading them must not show in them: the files are kept open, as to open one takes memory, the
+ * text goes to memory that is there, and is parsed when the step is over.
+ */
 #include <compactlab/error.h>
 #include <jansson.h>
 #include <stdint.h>
 #include "procfs/procfs.h"
 
+/* The open files. */
+struct meter {
+	int refresh, vmstat, buddyinfo;
+};
+
 struct measure {
+	char *text; /* as read; not there after measure_parse() */
+	size_t vmstat_length, buddy_length;
 	struct counters vmstat;
 	struct buddyinfo buddy;
 };
 
-/* What /proc/vmstat and /proc/buddyinfo say now. */
+int meter_open(struct meter *t, struct cl_error *err);
+void meter_close(struct meter *t);
+
+/* Make room for the text; measure_free() it. */
+int measure_room(struct measure *m, struct cl_error *err);
+/* What /proc/vmstat and /proc/buddyinfo say now, as text. May be repeated. */
+int measure_read(const struct meter *t, struct measure *m, struct cl_error *err);
+int measure_parse(struct measure *m, struct cl_error *err);
+/* All of that at once, where it does not matter what it costs. */
 int measure_take(struct measure *m, struct cl_error *err);
 void measure_free(struct measure *m);
 

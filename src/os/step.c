@@ -421,25 +421,25 @@ static int kernel_write(const char *path, const char *text, struct cl_error *err
 /*
  * One node is compacted by a CPU of its own, where it has any. The pages that were emptied go to
  * that CPU's lists, and push out what these held: free pages of the node that nobody could use
- * else.
+ * else. Returns whether the runner has moved there from the CPUs in `home`.
  */
+static bool move_near(const struct step *s, cpu_set_t *home)
+{
+	cpu_set_t near;
+
+	return s->kind == STEP_COMPACT && s->compact.node != PLAN_NODE_ANY &&
+	       sched_getaffinity(0, sizeof(*home), home) == 0 &&
+	       numa_cpus(s->compact.node, &near) == 0 &&
+	       sched_setaffinity(0, sizeof(near), &near) == 0;
+}
+
 static int compact(const struct step_compact *c, struct cl_error *err)
 {
 	char path[64] = "/proc/sys/vm/compact_memory";
-	cpu_set_t before, near;
-	bool moved = false;
-	int r;
 
-	if (c->node != PLAN_NODE_ANY) {
+	if (c->node != PLAN_NODE_ANY)
 		snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/compact", c->node);
-		moved = sched_getaffinity(0, sizeof(before), &before) == 0 &&
-			numa_cpus(c->node, &near) == 0 &&
-			sched_setaffinity(0, sizeof(near), &near) == 0;
-	}
-	r = kernel_write(path, "1", err);
-	if (moved)
-		sched_setaffinity(0, sizeof(before), &before);
-	return r;
+	return kernel_write(path, "1", err);
 }
 
 static int read_text(const struct step_read *s, json_t *record, struct cl_error *err)
@@ -516,6 +516,8 @@ static int local_step(struct exec *x, unsigned i, json_t *record, struct cl_erro
 {
 	const struct step *step = &x->plan->step[i];
 	uint64_t start, end;
+	cpu_set_t home;
+	bool moved = move_near(step, &home);
 	struct span s;
 	int r;
 
@@ -529,6 +531,8 @@ static int local_step(struct exec *x, unsigned i, json_t *record, struct cl_erro
 	end = now_ns();
 	if (!r)
 		r = span_close(x, &s, err);
+	if (moved)
+		sched_setaffinity(0, sizeof(home), &home);
 	if (!r)
 		record_span(x, record, &s, end - start);
 	span_free(&s);

@@ -24,7 +24,7 @@ struct team {
 	struct team_place place;
 	int (*work)(void *arg, unsigned thread);
 	void *arg;
-	pthread_barrier_t placed, go, done;
+	pthread_barrier_t placed, go, done, leave;
 	struct member member[];
 };
 
@@ -49,6 +49,8 @@ static void *member_main(void *arg)
 		m->end_ns = now_ns();
 	}
 	pthread_barrier_wait(&t->done);
+	/* A thread that ends takes memory, which is not to be counted. */
+	pthread_barrier_wait(&t->leave);
 	return NULL;
 }
 
@@ -91,6 +93,7 @@ int team_start(unsigned threads, const struct team_place *place,
 	pthread_barrier_init(&t->placed, NULL, threads + 1);
 	pthread_barrier_init(&t->go, NULL, threads + 1);
 	pthread_barrier_init(&t->done, NULL, threads + 1);
+	pthread_barrier_init(&t->leave, NULL, threads + 1);
 	r = members_create(t);
 	if (r)
 		return cl_error(err, r, "cannot start %u threads: %s", threads, strerror(-r));
@@ -135,10 +138,12 @@ void team_drop(struct team *t)
 		pthread_barrier_wait(&t->go);
 		pthread_barrier_wait(&t->done);
 	}
+	pthread_barrier_wait(&t->leave);
 	for (unsigned i = 0; i < t->threads; i++)
 		pthread_join(t->member[i].thread, NULL);
 	pthread_barrier_destroy(&t->placed);
 	pthread_barrier_destroy(&t->go);
 	pthread_barrier_destroy(&t->done);
+	pthread_barrier_destroy(&t->leave);
 	free(t);
 }

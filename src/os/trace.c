@@ -297,7 +297,7 @@ void trace_close(struct trace *t)
 
 void trace_drain(struct trace *t)
 {
-	char text[16384];
+	char text[8192]; /* the kernel gives no more at once */
 	ssize_t n;
 
 	while ((n = read(t->pipe, text, sizeof(text))) > 0 || (n < 0 && errno == EINTR))

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "os/team.h"
 #include "util/util.h"
 
 static const struct worker_job *const jobs[STEP_KINDS] = {
@@ -32,6 +33,13 @@ static void answer(struct memory *m, const struct worker_request *q, struct work
 	};
 
 	memset(reply, 0, sizeof(*reply));
+	if (q->phase == WORKER_VERIFY) {
+		team_drop(m->team);
+		m->team = NULL;
+	}
+	/* The first look at the clock is a fault, which the operation is not to be charged with. */
+	if (q->phase == WORKER_PREPARE)
+		now_ns();
 	if (phase[q->phase])
 		reply->status = phase[q->phase](m, q->step, reply);
 	atomic_store(&m->shared->base, (uintptr_t)m->base);
