@@ -109,6 +109,9 @@ struct profile {
 	bool built_with_cma;
 
 	/* Differences that follow from the above list's neighbours and have no number of their own. */
+	bool zoneinfo_pcp_limits;         /* B,C: pagesets show high_min and high_max */
+	bool trace_says_who;              /* C: direct reclaim's events tell pid and memcg */
+	bool trace_collapse_order;        /* C: mm_collapse_huge_page tells the order */
 	bool readahead_order_from_marker; /* A: fresh window order 2, then marker folio's order + 2 */
 	bool khugepaged_mthp;             /* C: smaller anon orders after a failed order 9 */
 	bool interleave_hit_weighted;     /* B,C: numa_interleave counts weighted interleave too */

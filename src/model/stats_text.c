@@ -161,15 +161,20 @@ static void print_marks(const struct zone *z, FILE *out)
 
 static void print_pagesets(const struct model *m, const struct zone *z, FILE *out)
 {
+	/* Since there are limits to show, a column is as wide as their names. */
+	bool limits = m->profile->zoneinfo_pcp_limits;
+	int width = limits ? 9 : 6;
+
 	fputs("\n  pagesets", out);
 	for (uint32_t c = 0; c < m->nr_cpus; c++) {
 		const struct pcp *p = &z->pcp[c];
 
 		fprintf(out,
-			"\n    cpu: %u\n              count:    %u\n              high:     %u"
-			"\n              batch:    %u",
-			c, p->count, p->high, p->batch);
-		if (m->profile->has_defrag_mode) /* since then the limits are shown, too */
+			"\n    cpu: %u\n              %-*s %u\n              %-*s %u"
+			"\n              %-*s %u",
+			c, width, "count:", p->count, width, "high:", p->high, width,
+			"batch:", p->batch);
+		if (limits)
 			fprintf(out, "\n              high_min: %u\n              high_max: %u",
 				p->high_min, p->high_max);
 		fprintf(out, "\n  vm stats threshold: %u", stat_threshold(m, z));

@@ -75,6 +75,7 @@ void trace_emit(struct model *m, struct trace_event *ev)
 	ev->time = m->clock.now;
 	ev->cpu = m->ctx.cpu;
 	ev->comm = comm;
+	ev->profile = m->profile;
 	ev->pid = m->ctx.flags & CTX_KTHREAD ? PID_DAEMON + m->clock.current.v
 					     : PID_TASK + m->ctx.task.v;
 	m->trace.fn(m->trace.ctx, ev);
@@ -284,15 +285,24 @@ static void put_retry(struct text *t, const struct trace_event *ev)
 	    ev->retries, ev->max_retries, ev->ret);
 }
 
+/* Nobody is in a memory cgroup, or reclaims in an interrupt, whose mark would follow the blank. */
+static void put_reclaimer(struct text *t, const struct trace_event *ev)
+{
+	if (ev->profile && ev->profile->trace_says_who)
+		put(t, " pid=%u memcg_id=0 ", ev->pid);
+}
+
 static void put_vmscan(struct text *t, const struct trace_event *ev)
 {
 	switch (ev->id) {
 	case TRACE_DIRECT_RECLAIM_BEGIN:
 		put(t, "order=%d gfp_flags=", ev->order);
 		put_gfp(t, ev->gfp);
+		put_reclaimer(t, ev);
 		break;
 	case TRACE_DIRECT_RECLAIM_END:
 		put(t, "nr_reclaimed=%" PRIu64, ev->nr_reclaimed);
+		put_reclaimer(t, ev);
 		break;
 	case TRACE_KSWAPD_WAKE:
 		put(t, "nid=%d order=%d", ev->nid, ev->order);
@@ -353,6 +363,8 @@ size_t trace_format(const struct trace_event *ev, char *buf, size_t size)
 	} else if (ev->id == TRACE_COLLAPSE_HUGE_PAGE) {
 		put(&t, "mm=0000000000000000, isolated=%d, status=%s", ev->isolated,
 		    ev->status == 1 ? "succeeded" : "failed");
+		if (ev->profile && ev->profile->trace_collapse_order)
+			put(&t, ", order=%d", ev->order);
 	} else {
 		if (ev->id == TRACE_MIGRATE_PAGES)
 			put(&t,

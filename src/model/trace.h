@@ -62,6 +62,7 @@ struct trace_event {
 	cpu_id cpu;
 	const char *comm;
 	uint32_t pid;
+	const struct profile *profile; /* NULL: what all kernels print */
 	/* where */
 	uint8_t nid;
 	uint8_t idx; /* zone class */

@@ -7,7 +7,8 @@
  * gauges, events; the text ends with `nr_unstable 0`. Two differences of A and B, handled by
  * stats_vmstat_order(): rows whose mask lacks the profile are not printed, and VMSTAT_RECLAIM_ITEMS move
  * among the events (VMSTAT_RECLAIM_ANCHORS_AB says behind which). IN_CMA_ONLY rows print only with
- * CONFIG_CMA. The orders were compared with running kernels 6.18 and 7.3; nr_unaccepted depends on the build, too.
+ * CONFIG_CMA. The orders were compared with running kernels 6.12, 6.18 and 7.3; nr_unaccepted and the
+ * rows of zswap depend on the build, too (Debian's 6.12 has none of the latter).
  *
  * Where a value lives: zone and NUMA rows in struct zone, node and reclaim rows in struct node, the rest
  * in struct model; all are int64_t. A reader sums. Counted when the kernel counts it; the modules say so.
@@ -227,9 +228,9 @@
 	X(SWPOUT_ZERO, "swpout_zero", IN_ALL) \
 	X(KSM_SWPIN_COPY, "ksm_swpin_copy", IN_ALL) \
 	X(COW_KSM, "cow_ksm", IN_ALL) \
-	X(ZSWPIN, "zswpin", IN_ALL) \
-	X(ZSWPOUT, "zswpout", IN_ALL) \
-	X(ZSWPWB, "zswpwb", IN_ALL) \
+	X(ZSWPIN, "zswpin", IN_BC) \
+	X(ZSWPOUT, "zswpout", IN_BC) \
+	X(ZSWPWB, "zswpwb", IN_BC) \
 	X(DIRECT_MAP_LEVEL2_SPLITS, "direct_map_level2_splits", IN_ALL) \
 	X(DIRECT_MAP_LEVEL3_SPLITS, "direct_map_level3_splits", IN_ALL) \
 	X(DIRECT_MAP_LEVEL2_COLLAPSES, "direct_map_level2_collapses", IN_BC) \

@@ -176,6 +176,15 @@ static void test_zoneinfo_of_a_populated_and_of_an_empty_zone(void **state)
 	assert_null(strstr(t, "free_highatomic"));
 	assert_null(strstr(t, "high_min"));
 	assert_null(strstr(t, "pgscan_kswapd"));
+	/* Without the limits the column is narrower. */
+	assert_contains(t,
+			"  pagesets\n    cpu: 0\n              count: 0\n"
+			"              high:  0\n              batch: 1\n  vm stats threshold: ");
+	machine_end(m);
+	m = machine(PROFILE_B);
+	t = text_of(m, TEXT_ZONEINFO);
+	assert_contains(t, "    cpu: 0\n              count:    0\n              high:     0\n"
+			   "              batch:    1\n              high_min: ");
 	machine_end(m);
 }
 
@@ -204,6 +213,7 @@ static void test_vmstat_rows_and_their_order_by_kernel(void **state)
 	assert_int_equal(line_of(t, "nr_free_pages_blocks"), -1);
 	assert_true(line_of(t, "nr_bounce") > 0);
 	assert_int_equal(line_of(t, "pgscan_proactive"), -1);
+	assert_int_equal(line_of(t, "zswpin"), -1);
 	assert_true(line_of(t, "pgsteal_kswapd") > line_of(t, "pgreuse"));
 	assert_true(line_of(t, "pgscan_anon") > line_of(t, "pgscan_direct_throttle"));
 	assert_string_equal(t + strlen(t) - 14, "nr_unstable 0\n");

@@ -149,6 +149,33 @@ static void test_fields_of_each_kind_of_event(void **state)
 	}
 }
 
+static void test_7_3_says_who_reclaims_and_which_order_collapses(void **state)
+{
+	struct trace_event ev = {
+		.order = 9, .gfp = GFP_KERNEL, .nr_reclaimed = 33, .isolated = 1, .status = 1};
+
+	(void)state;
+	for (int p = PROFILE_A; p <= PROFILE_C; p++) {
+		ev.profile = profile_get((enum profile_id)p);
+		ev.pid = 0;
+		ev.id = TRACE_DIRECT_RECLAIM_BEGIN;
+		assert_line(&ev, p == PROFILE_C ? WHO "mm_vmscan_direct_reclaim_begin: order=9 "
+						      "gfp_flags=GFP_KERNEL pid=0 memcg_id=0 "
+						: WHO "mm_vmscan_direct_reclaim_begin: order=9 "
+						      "gfp_flags=GFP_KERNEL");
+		ev.id = TRACE_DIRECT_RECLAIM_END;
+		assert_line(&ev, p == PROFILE_C
+					 ? WHO "mm_vmscan_direct_reclaim_end: nr_reclaimed=33 "
+					       "pid=0 memcg_id=0 "
+					 : WHO "mm_vmscan_direct_reclaim_end: nr_reclaimed=33");
+		ev.id = TRACE_COLLAPSE_HUGE_PAGE;
+		assert_line(&ev, p == PROFILE_C ? WHO "mm_collapse_huge_page: mm=0000000000000000, "
+						      "isolated=1, status=succeeded, order=9"
+						: WHO "mm_collapse_huge_page: mm=0000000000000000, "
+						      "isolated=1, status=succeeded");
+	}
+}
+
 static void test_every_event_has_a_name_and_a_line(void **state)
 {
 	char buf[512];
@@ -229,6 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines_are_the_kernels),
 		cmocka_unit_test(test_fields_of_each_kind_of_event),
+		cmocka_unit_test(test_7_3_says_who_reclaims_and_which_order_collapses),
 		cmocka_unit_test(test_every_event_has_a_name_and_a_line),
 		cmocka_unit_test(test_a_short_buffer_is_filled_and_ended),
 		cmocka_unit_test(test_only_a_kernel_with_two_sets_prints_which),
