@@ -64,7 +64,9 @@ static int make_tables(struct model_exec *x, struct cl_error *err)
 static int run_steps(struct model_exec *x, struct cl_error *err)
 {
 	const struct plan *p = x->plan;
-	int r = model_settings(x->m, &p->machine.settings, p->file, NULL, err);
+	const struct settings *settings = &p->machine.settings;
+	int r = x->snapshot ? model_settings_change(x->m, settings, p->file, err)
+			    : model_settings(x->m, settings, p->file, NULL, err);
 
 	x->pin_cache = slab_cache_new(x->m, "kmalloc-4k", PIN_TABLE_BYTES, false);
 	model_account_start(x);

@@ -91,6 +91,12 @@ int model_setting_name(const char *name, char *out, size_t size);
 /* Applies settings and verifies them; `into` (may be NULL) gets {name: {from, to}}. */
 int model_settings(struct model *m, const struct settings *s, const char *file, json_t *into,
 		   struct cl_error *err);
+/*
+ * For a machine from a snapshot: those that have their value are left alone, since to write one has
+ * effects of its own, as on compaction_proactiveness, which calls kcompactd.
+ */
+int model_settings_change(struct model *m, const struct settings *s, const char *file,
+			  struct cl_error *err);
 /* Writes each, unless it is no value of the setting: then *refused is true. */
 int model_settings_try(struct model *m, const struct settings *s, const char *file, bool *refused,
 		       struct cl_error *err);

@@ -386,6 +386,28 @@ int model_settings(struct model *m, const struct settings *s, const char *file, 
 	return r;
 }
 
+static bool has_value(struct model *m, const struct setting *s)
+{
+	char name[128], text[256], old[256];
+
+	if (model_setting_name(s->name, name, sizeof(name)) ||
+	    sysctl_read(m, name, text, sizeof(text)) < 0)
+		return false;
+	active_word(text, old, sizeof(old));
+	return !strcmp(old, s->value);
+}
+
+int model_settings_change(struct model *m, const struct settings *s, const char *file,
+			  struct cl_error *err)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < s->count && !r; i++)
+		if (!has_value(m, &s->item[i]))
+			r = apply(m, &s->item[i], file, NULL, err);
+	return r;
+}
+
 int model_settings_try(struct model *m, const struct settings *s, const char *file, bool *refused,
 		       struct cl_error *err)
 {

@@ -35,6 +35,13 @@ static alloc_flags_t wanted_mark(const struct model *m)
 	return m->sysctl.defrag_mode ? ALLOC_WMARK_HIGH : ALLOC_WMARK_MIN;
 }
 
+/* Mirrors should_proactive_compact_node(). */
+static bool proactive_wanted(const struct model *m, const struct node *n)
+{
+	return m->sysctl.compaction_proactiveness && n->kswapd.state != DAEMON_RUNNING &&
+	       compact_score_node(m, n) > compact_score_mark(m, false);
+}
+
 /* ---- sleeping and waking ------------------------------------------------------------------ */
 
 /* Mirrors kcompactd_work_requested(). */
@@ -134,6 +141,27 @@ void kcompactd_proactiveness_changed(struct model *m)
 	}
 }
 
+/*
+ * The settings were written long ago. A node whose score is above the mark all the same was looked
+ * at within half a second, in vain, and waits for the longer time; how long is left of it, nothing
+ * says.
+ */
+void kcompactd_taken_over(struct model *m)
+{
+	for (unsigned i = 0; i < m->nr_nodes; i++) {
+		struct node *n = &m->node[i];
+		ns_t timeout = CHECK_INTERVAL_NS;
+
+		if (!has_thread(m, n))
+			continue;
+		n->kcompactd.proactive_trigger = false;
+		if (proactive_wanted(m, n))
+			timeout <<= COMPACT_MAX_DEFER_SHIFT;
+		clock_sleep(m, n->kcompactd.actor);
+		go_to_sleep(m, n, timeout);
+	}
+}
+
 /* ---- rounds ------------------------------------------------------------------------------- */
 
 /* Mirrors the head of kcompactd_do_work(). */
@@ -181,13 +209,6 @@ static void begin_proactive(struct model *m, struct node *n)
 		.whole_zone = true,
 		.ignore_skip_hint = true,
 	};
-}
-
-/* Mirrors should_proactive_compact_node(). */
-static bool proactive_wanted(const struct model *m, const struct node *n)
-{
-	return m->sysctl.compaction_proactiveness && n->kswapd.state != DAEMON_RUNNING &&
-	       compact_score_node(m, n) > compact_score_mark(m, false);
 }
 
 /* Woken, or the timer ran out. */

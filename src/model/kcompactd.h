@@ -14,5 +14,7 @@ void kcompactd_wake(struct model *m, struct node *n, unsigned order, enum zone_c
 void kcompactd_step(struct model *m, struct node *n);
 /* compaction_proactiveness was written: triggers a check at once, arms or disarms the timers. */
 void kcompactd_proactiveness_changed(struct model *m);
+/* The machine was made from a snapshot of one that has been running for a while. */
+void kcompactd_taken_over(struct model *m);
 
 #endif

@@ -14,6 +14,7 @@
  *   - a page on no list yet is put on its LRU list.
  * Skip bits, cached positions and deferral are fresh, lists are in order of address.
  */
+#include "model/kcompactd.h"
 #include "model/layout.h"
 
 #include <errno.h>
@@ -451,6 +452,8 @@ int layout_load(struct model *m, const struct layout_snapshot *snap, struct layo
 		err = snapshot_marks(&l);
 	if (!err && snap->inside)
 		layout_inside_state(m, snap->inside);
+	if (!err)
+		kcompactd_taken_over(m);
 	free(l.sum);
 	free(l.left);
 	free(l.count);

@@ -272,6 +272,29 @@ static struct snapshot_machine machine_of(const struct snapshot *s)
 	return machine;
 }
 
+/* To write a setting calls kcompactd; the snapshot's have been written long ago. */
+static void test_settings_of_a_snapshot_wake_nobody(void **state)
+{
+	struct snapshot *s = real();
+	struct snapshot_machine machine;
+
+	(void)state;
+	assert_int_equal(snapshot_setting_add(s, "vm.compaction_proactiveness", "20"), 0);
+	machine = machine_of(s);
+	assert_int_equal(machine.m->sysctl.compaction_proactiveness, 20);
+	for (unsigned i = 0; i < machine.m->nr_nodes; i++) {
+		const struct kcompactd *k = &machine.m->node[i].kcompactd;
+
+		if (!machine.m->node[i].present)
+			continue;
+		assert_false(k->proactive_trigger);
+		assert_int_equal(k->state, DAEMON_SLEEPING);
+		assert_true(k->timeout_at >= 500000000);
+	}
+	snapshot_machine_free(&machine);
+	snapshot_free(s);
+}
+
 /* The guest's own text, but for what a merge of two lists changes. */
 static void test_the_machine_has_the_guests_free_lists(void **state)
 {
@@ -519,6 +542,7 @@ int main(void)
 		cmocka_unit_test(test_an_unpacked_file_is_as_good),
 		cmocka_unit_test(test_page_flags_of_the_kernel_are_understood),
 		cmocka_unit_test(test_memory_of_steps_is_kept_as_stretches),
+		cmocka_unit_test(test_settings_of_a_snapshot_wake_nobody),
 		cmocka_unit_test(test_the_machine_has_the_guests_free_lists),
 		cmocka_unit_test(test_the_scenarios_pages_are_pinned_and_its_own),
 		cmocka_unit_test(test_a_huge_page_may_reach_beyond_its_memory),
