@@ -30,11 +30,6 @@ static gfp_t context_gfp(const struct model *m, gfp_t gfp)
 	return gfp;
 }
 
-alloc_flags_t alloc_cma_flag(const struct model *m, enum migratetype type)
-{
-	return type == MIGRATE_MOVABLE && model_has_cma(m) ? ALLOC_CMA : 0;
-}
-
 /* A request that uses the highatomic reserve. */
 static bool is_highatomic(gfp_t gfp, unsigned order)
 {
@@ -186,12 +181,12 @@ static bool zone_may_give(struct model *m, const struct zone *preferred, struct 
 
 	if (!z->below_high) {
 		mark = zone_wmark(z, WMARK_HIGH);
-		if (watermark_fast(m, z, order, mark, ac->class, flags, ac->gfp))
+		if (watermark_fast(z, order, mark, ac->class, flags))
 			return true;
 		z->below_high = true;
 	}
 	mark = zone_wmark(z, (enum wmark)(flags & ALLOC_WMARK_MASK));
-	if (watermark_fast(m, z, order, mark, ac->class, flags, ac->gfp))
+	if (watermark_fast(z, order, mark, ac->class, flags))
 		return true;
 	return flags & ALLOC_NO_WATERMARKS || reclaim_near(m, preferred, z, order, mark, flags, ac);
 }

@@ -22,7 +22,10 @@ void free_pages(struct model *m, pfn_t pfn, unsigned order);
 void alloc_context_init(const struct model *m, struct alloc_context *ac, gfp_t gfp, unsigned order,
 			node_id nid, nodemask_t mask);
 /* Mirrors gfp_to_alloc_flags_cma(). Set for movable requests when the kernel has CONFIG_CMA. */
-alloc_flags_t alloc_cma_flag(const struct model *m, enum migratetype type);
+static inline alloc_flags_t alloc_cma_flag(const struct model *m, enum migratetype type)
+{
+	return type == MIGRATE_MOVABLE && model_has_cma(m) ? ALLOC_CMA : 0;
+}
 /* Mirrors get_page_from_freelist(): one walk. For the slow path and the compaction wrapper. */
 pfn_t alloc_walk(struct model *m, unsigned order, alloc_flags_t flags, const struct alloc_context *ac);
 /* Mirrors rmqueue() for one zone, after a passed watermark. */

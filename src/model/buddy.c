@@ -266,11 +266,11 @@ pfn_t buddy_take(struct model *m, struct zone *z, unsigned order, enum migratety
  * chunk was there.
  */
 uint32_t buddy_take_bulk(struct model *m, struct zone *z, unsigned order, enum migratetype type,
-			 uint32_t n, void (*add)(void *ctx, pfn_t pfn), void *ctx)
+			 uint32_t n, pfn_t *taken)
 {
-	uint32_t taken = 0;
+	uint32_t nr = 0;
 
-	while (taken < n) {
+	while (nr < n) {
 		unsigned mask = z->avail[type] & ~0u << order;
 		unsigned high;
 		pfn_t pfn, end, at;
@@ -280,12 +280,12 @@ uint32_t buddy_take_bulk(struct model *m, struct zone *z, unsigned order, enum m
 		high = (unsigned)__builtin_ctz(mask);
 		pfn = buddy_list_pop(m, z, high, type);
 		end = pfn + (1u << high);
-		for (at = pfn; at < end && taken < n; at += 1u << order, taken++) {
+		for (at = pfn; at < end && nr < n; at += 1u << order) {
 			memmap_set_held(m, at, order);
 			TRACE(m, PAGE_ALLOC_ZONE_LOCKED, .pfn = at, .order = (int)order,
 			      .migratetype = type,
 			      .percpu_refill = pcp_order_ok(m, order) && type < MIGRATE_PCPTYPES);
-			add(ctx, at);
+			taken[nr++] = at;
 		}
 		while (at < end) {
 			unsigned rest = (unsigned)__builtin_ctz(at - pfn);
@@ -295,7 +295,7 @@ uint32_t buddy_take_bulk(struct model *m, struct zone *z, unsigned order, enum m
 			at += 1u << rest;
 		}
 	}
-	return taken;
+	return nr;
 }
 
 void buddy_take_chunk(struct model *m, struct zone *z, pfn_t head)

@@ -20,9 +20,9 @@ void buddy_materialise(struct model *m, pfn_t pfn);
 
 /* Mirrors __rmqueue_smallest(): smallest-first from order to 10, head, split. Held chunk or PFN_NONE. */
 pfn_t buddy_take(struct model *m, struct zone *z, unsigned order, enum migratetype type);
-/* buddy_take() up to n times, each chunk handed to `add` in order; how many. Faster, not different. */
+/* buddy_take() up to n times, the chunks into taken[]; how many. Faster, not different. */
 uint32_t buddy_take_bulk(struct model *m, struct zone *z, unsigned order, enum migratetype type,
-			 uint32_t n, void (*add)(void *ctx, pfn_t pfn), void *ctx);
+			 uint32_t n, pfn_t *taken);
 /* Takes exactly this free chunk off its list (free scanner, alloc_contig). Held afterwards.
  * Mirrors __isolate_free_page() without its watermark test and retyping. */
 void buddy_take_chunk(struct model *m, struct zone *z, pfn_t head);

@@ -175,26 +175,24 @@ pfn_t fallback_take(struct model *m, struct zone *z, unsigned order, enum migrat
 }
 
 uint32_t fallback_bulk(struct model *m, struct zone *z, unsigned order, enum migratetype type,
-		       alloc_flags_t flags, uint32_t n, void (*add)(void *ctx, pfn_t pfn),
-		       void *ctx)
+		       alloc_flags_t flags, uint32_t n, pfn_t *taken)
 {
 	enum rmqueue_mode mode = RMQUEUE_NORMAL;
 	bool own_first = !(flags & ALLOC_CMA) || z->stat[VM_NR_FREE_CMA] == 0;
-	uint32_t taken = 0;
+	uint32_t nr = 0;
 
-	while (taken < n) {
+	while (nr < n) {
 		pfn_t pfn;
 
 		if (mode == RMQUEUE_NORMAL && own_first) {
-			taken += buddy_take_bulk(m, z, order, type, n - taken, add, ctx);
-			if (taken == n)
+			nr += buddy_take_bulk(m, z, order, type, n - nr, taken + nr);
+			if (nr == n)
 				break;
 		}
 		pfn = fallback_take(m, z, order, type, flags, &mode);
 		if (!pfn)
 			break;
-		add(ctx, pfn);
-		taken++;
+		taken[nr++] = pfn;
 	}
-	return taken;
+	return nr;
 }

@@ -13,9 +13,9 @@ enum rmqueue_mode { RMQUEUE_NORMAL, RMQUEUE_CMA, RMQUEUE_CLAIM, RMQUEUE_STEAL };
 /* Mirrors __rmqueue(): own lists, CMA, claim, steal. Held chunk or PFN_NONE. Emits the extfrag event. */
 pfn_t fallback_take(struct model *m, struct zone *z, unsigned order, enum migratetype type,
 		    alloc_flags_t flags, enum rmqueue_mode *mode);
-/* Mirrors rmqueue_bulk(): up to n chunks, handed to `add` in the order taken; returns how many. */
+/* Mirrors rmqueue_bulk(): up to n chunks into taken[], in the order taken; returns how many. */
 uint32_t fallback_bulk(struct model *m, struct zone *z, unsigned order, enum migratetype type,
-		       alloc_flags_t flags, uint32_t n, void (*add)(void *ctx, pfn_t pfn), void *ctx);
+		       alloc_flags_t flags, uint32_t n, pfn_t *taken);
 
 /* Mirrors should_try_claim_block(): may a request of this type retype a block through such a chunk? */
 bool fallback_claimable(unsigned order, enum migratetype request);

@@ -53,11 +53,6 @@ bool kswapd_balanced(const struct model *m, const struct node *n, unsigned order
 	return !managed;
 }
 
-bool kswapd_is_awake(const struct node *n)
-{
-	return n->kswapd.state == DAEMON_RUNNING;
-}
-
 bool kswapd_is_hopeless(const struct node *n)
 {
 	return n->kswapd.failures >= KSWAPD_HOPELESS;

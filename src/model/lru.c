@@ -83,21 +83,6 @@ void lru_order_anon(struct model *m)
 
 /* ---- one folio on or off a list ----------------------------------------------------------- */
 
-static inline unsigned lru_base(enum page_kind kind)
-{
-	/* Shared memory is backed by swap, so it lives with the anonymous pages. */
-	return kind == PG_FILE ? LRU_INACTIVE_FILE : LRU_INACTIVE_ANON;
-}
-
-enum lru_list lru_list_of(const struct model *m, pfn_t head)
-{
-	uint8_t flags = m->map.flag[head];
-
-	if (flags & PGF_UNEVICTABLE)
-		return LRU_UNEVICTABLE;
-	return (enum lru_list)(lru_base(PG_KIND(m->map.state[head])) + !!(flags & PGF_ACTIVE));
-}
-
 static void lru_moved(void *ctx, uint32_t slot, uint32_t pos)
 {
 	struct model *m = ctx;
@@ -116,22 +101,19 @@ static inline unsigned lru_order(const struct model *m, pfn_t head)
 	return PG_ORDER(m->map.state[head]);
 }
 
-/* Mirrors lruvec_add_folio(), and lruvec_add_folio_tail() with `tail`. */
-static void lru_link(struct model *m, pfn_t head, bool tail)
+/* Mirrors lruvec_add_folio(). */
+static void lru_link(struct model *m, pfn_t head)
 {
 	struct zone *z = zone_of(m, head);
 	struct node *n = &m->node[z->node.v];
 	enum lru_list list = lru_list_of(m, head);
 
-	check(!(m->map.flag[head] & PGF_LRU));
 	if (n->lru.ordered[list]) {
 		struct ring *r = &n->lru.list[list];
-		uint32_t slot = m->map.word[head];
 
-		m->map.word[head] = tail ? ring_push_tail(r, slot, lru_moved, m)
-					 : ring_push_head(r, slot, lru_moved, m);
+		m->map.word[head] = ring_push_head(r, m->map.word[head], lru_moved, m);
 	}
-	memmap_flag_set(m, head, PGF_LRU);
+	memmap_lru_on(m, head);
 	lru_gauges(z, n, list, 1 << lru_order(m, head));
 }
 
@@ -141,7 +123,6 @@ static void lru_unlink(struct model *m, pfn_t head)
 	struct node *n = &m->node[z->node.v];
 	enum lru_list list = lru_list_of(m, head);
 
-	check(m->map.flag[head] & PGF_LRU);
 	if (n->lru.ordered[list]) {
 		struct ring *r = &n->lru.list[list];
 		uint32_t pos = m->map.word[head];
@@ -149,7 +130,7 @@ static void lru_unlink(struct model *m, pfn_t head)
 		m->map.word[head] = ring_at(r, pos);
 		ring_remove(r, pos);
 	}
-	memmap_flag_clear(m, head, PGF_LRU);
+	memmap_lru_off(m, head);
 	lru_gauges(z, n, list, -(1 << lru_order(m, head)));
 }
 
@@ -158,7 +139,7 @@ static void lru_unlink(struct model *m, pfn_t head)
 static void lru_flush(struct model *m, struct lru_batch *b)
 {
 	for (unsigned i = 0; i < b->nr; i++)
-		lru_link(m, b->folio[i], false);
+		lru_link(m, b->folio[i]);
 	b->nr = 0;
 }
 
@@ -167,7 +148,7 @@ void lru_add(struct model *m, pfn_t head)
 	struct lru_batch *b;
 
 	if (!m->config.lru_batches) {
-		lru_link(m, head, false);
+		lru_link(m, head);
 		return;
 	}
 	b = &m->cpu[m->ctx.cpu.v].lru_add;
@@ -246,7 +227,7 @@ bool lru_isolate(struct model *m, pfn_t head)
 void lru_putback(struct model *m, pfn_t head)
 {
 	lru_isolated(m, head, lru_order(m, head), -1);
-	lru_link(m, head, false);
+	lru_link(m, head);
 }
 
 void lru_isolated_gone(struct model *m, pfn_t head, unsigned order)
@@ -267,7 +248,7 @@ static void lru_change(struct model *m, pfn_t head, uint8_t set, uint8_t clear)
 	memmap_flag_clear(m, head, clear);
 	memmap_flag_set(m, head, set);
 	if (on)
-		lru_link(m, head, false);
+		lru_link(m, head);
 }
 
 void lru_mark_accessed(struct model *m, pfn_t head)

@@ -12,7 +12,17 @@
 
 int lru_init(struct model *m) MUST_USE;
 /* Mirrors folio_lru_list(): the list an owned folio belongs to by its flags and kind. */
-enum lru_list lru_list_of(const struct model *m, pfn_t head);
+static inline enum lru_list lru_list_of(const struct model *m, pfn_t head)
+{
+	uint8_t flags = m->map.flag[head];
+	/* Shared memory is backed by swap, so it lives with the anonymous pages. */
+	unsigned base =
+		PG_KIND(m->map.state[head]) == PG_FILE ? LRU_INACTIVE_FILE : LRU_INACTIVE_ANON;
+
+	if (flags & PGF_UNEVICTABLE)
+		return LRU_UNEVICTABLE;
+	return (enum lru_list)(base + !!(flags & PGF_ACTIVE));
+}
 
 /* Mirrors folio_add_lru(): into the CPU's batch, flushed when full or when the folio is large. */
 void lru_add(struct model *m, pfn_t head);

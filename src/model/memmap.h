@@ -246,6 +246,8 @@ static inline void memmap_disown(struct model *m, pfn_t pfn)
 		memmap_set_whole(m, pfn, order, false);
 }
 
+#define PGF_COUNTED (PGF_LRU | PGF_PINNED)
+
 /* Block counts that depend on LRU and PINNED together. Folios are never larger than a block. */
 static inline void memmap_count_flags(struct model *m, pfn_t pfn, int sign)
 {
@@ -266,17 +268,36 @@ static inline void memmap_count_flags(struct model *m, pfn_t pfn, int sign)
 static inline void memmap_flag_set(struct model *m, pfn_t head, uint8_t bits)
 {
 	check(KINDS_LRU >> PG_KIND(m->map.state[head]) & 1);
-	memmap_count_flags(m, head, -1);
+	if (bits & PGF_COUNTED)
+		memmap_count_flags(m, head, -1);
 	m->map.flag[head] |= bits;
-	memmap_count_flags(m, head, +1);
+	if (bits & PGF_COUNTED)
+		memmap_count_flags(m, head, +1);
 }
 
 static inline void memmap_flag_clear(struct model *m, pfn_t head, uint8_t bits)
 {
 	check(KINDS_LRU >> PG_KIND(m->map.state[head]) & 1);
-	memmap_count_flags(m, head, -1);
+	if (bits & PGF_COUNTED)
+		memmap_count_flags(m, head, -1);
 	m->map.flag[head] &= (uint8_t)~bits;
+	if (bits & PGF_COUNTED)
+		memmap_count_flags(m, head, +1);
+}
+
+/* memmap_flag_set() and _clear() of PGF_LRU alone, on a folio that lacks it, or has it. */
+static inline void memmap_lru_on(struct model *m, pfn_t head)
+{
+	check(KINDS_LRU >> PG_KIND(m->map.state[head]) & 1 && !(m->map.flag[head] & PGF_LRU));
+	m->map.flag[head] |= PGF_LRU;
 	memmap_count_flags(m, head, +1);
+}
+
+static inline void memmap_lru_off(struct model *m, pfn_t head)
+{
+	check(KINDS_LRU >> PG_KIND(m->map.state[head]) & 1 && m->map.flag[head] & PGF_LRU);
+	memmap_count_flags(m, head, -1);
+	m->map.flag[head] &= (uint8_t)~PGF_LRU;
 }
 
 static inline bool memmap_has(const struct model *m, pfn_t head, uint8_t bits)

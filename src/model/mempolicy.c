@@ -133,6 +133,9 @@ pfn_t mempolicy_alloc(struct model *m, gfp_t gfp, unsigned order, const struct m
 		page = alloc_pages(m, first, order, nid, mask);
 		return page != PFN_NONE ? page : alloc_pages(m, gfp, order, nid, NODEMASK_NONE);
 	}
+	/* Nearly every fault. */
+	if (order != PMD_ORDER && !mempolicy_interleaves(pol))
+		return alloc_pages(m, gfp, order, nid, mask);
 	if (order == PMD_ORDER && ilx != ILX_NONE && !mempolicy_interleaves(pol) &&
 	    (mask == NODEMASK_NONE || mask >> nid.v & 1)) {
 		page = alloc_pages(m, gfp | __GFP_THISNODE | __GFP_NORETRY, order, nid,
@@ -149,16 +152,6 @@ pfn_t mempolicy_alloc(struct model *m, gfp_t gfp, unsigned order, const struct m
 			stat_zone(z, VM_NUMA_INTERLEAVE, 1);
 	}
 	return page;
-}
-
-const struct mempolicy *mempolicy_of_region(const struct model *m, const struct region *r)
-{
-	return r->has_policy ? &r->policy : policy_or_task(m, NULL);
-}
-
-uint64_t mempolicy_ilx_anon(const struct region *r, uint64_t index, unsigned order)
-{
-	return (r->pgoff >> order) + (index >> order);
 }
 
 uint64_t mempolicy_ilx_shmem(const struct region *r, uint64_t index, unsigned order)

@@ -16,9 +16,16 @@ pfn_t mempolicy_alloc(struct model *m, gfp_t gfp, unsigned order, const struct m
 node_id mempolicy_node(struct model *m, gfp_t gfp, const struct mempolicy *pol, uint64_t ilx,
 		       nodemask_t *mask);
 /* The policy that governs a page of a region: the region's, else the task's. */
-const struct mempolicy *mempolicy_of_region(const struct model *m, const struct region *r);
+static inline const struct mempolicy *mempolicy_of_region(const struct model *m,
+							  const struct region *r)
+{
+	return r->has_policy ? &r->policy : &m->task[m->ctx.task.v].policy;
+}
 /* Interleave index of a page of an anonymous region, and of a shmem file. */
-uint64_t mempolicy_ilx_anon(const struct region *r, uint64_t index, unsigned order);
+static inline uint64_t mempolicy_ilx_anon(const struct region *r, uint64_t index, unsigned order)
+{
+	return (r->pgoff >> order) + (index >> order);
+}
 uint64_t mempolicy_ilx_shmem(const struct region *r, uint64_t index, unsigned order);
 
 #endif

@@ -112,12 +112,6 @@ void owner_region_free(struct model *m, region_id id)
 	*r = (struct region){.kind = REGION_FREE};
 }
 
-region_id owner_region_of_slot(const struct model *m, slot_t slot)
-{
-	check(slot.v >= SLOT_GROUP && slot.v < m->own.nr_slots);
-	return (region_id){m->own.region_of_group[slot.v / SLOT_GROUP]};
-}
-
 /* ---- slots -------------------------------------------------------------------------------- */
 
 bool owner_group_is_empty(const struct model *m, uint32_t first_slot)
@@ -159,16 +153,12 @@ slot_t owner_slot(const struct model *m, pfn_t head)
 
 /* ---- gauges ------------------------------------------------------------------------------- */
 
-static void owner_gauges(struct model *m, struct region *r, pfn_t head, enum page_kind kind,
-			 unsigned order, int64_t pages)
+static void owner_gauges_other(struct node *n, struct region *r, enum page_kind kind,
+			       unsigned order, int64_t pages)
 {
-	struct node *n = &m->node[zone_of(m, head)->node.v];
 	int64_t sign = pages < 0 ? -1 : 1;
 
 	switch (kind) {
-	case PG_ANON:
-		stat_node(n, VM_NR_ANON_PAGES, pages);
-		break;
 	case PG_SHMEM:
 		stat_node(n, VM_NR_SHMEM, pages);
 		if (order == PMD_ORDER)
@@ -196,6 +186,17 @@ static void owner_gauges(struct model *m, struct region *r, pfn_t head, enum pag
 	default:
 		break;
 	}
+}
+
+static inline void owner_gauges(struct model *m, struct region *r, pfn_t head, enum page_kind kind,
+				unsigned order, int64_t pages)
+{
+	struct node *n = &m->node[zone_of(m, head)->node.v];
+
+	if (kind == PG_ANON)
+		stat_node(n, VM_NR_ANON_PAGES, pages);
+	else
+		owner_gauges_other(n, r, kind, order, pages);
 }
 
 /* A PMD maps this folio, or ceases to. */
@@ -237,7 +238,10 @@ void owner_attach(struct model *m, pfn_t head, unsigned order, enum page_kind ki
 	      slot.v + n <= r->first_slot + r->nr_slots);
 	check(!huge || (order == PMD_ORDER && slot.v % SLOT_GROUP == 0));
 	memmap_own(m, head, order, kind, slot.v);
-	if (huge) {
+	if (n == 1) {
+		check(o->pfn[slot.v] == 0);
+		o->pfn[slot.v] = head;
+	} else if (huge) {
 		check(o->pfn[slot.v] == 0);
 		o->pfn[slot.v] = SLOT_HUGE | head;
 		r->nr_huge++;
@@ -271,13 +275,19 @@ static uint32_t owner_empty_slots(struct model *m, struct region *r, pfn_t head,
 			o->pfn[slot + i] = mark + i;
 		return n;
 	}
+	if (n == 1) {
+		if (o->pfn[slot] != head)
+			return 0;
+		o->pfn[slot] = mark;
+		return 1u << order;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (o->pfn[slot + i] != head + i)
 			continue; /* this part was unmapped, the folio not yet split */
 		o->pfn[slot + i] = mark ? mark + i : 0;
 		found++;
 	}
-	return n == 1 ? found << order : found;
+	return found;
 }
 
 static void owner_take_out(struct model *m, pfn_t head, uint32_t mark)

@@ -29,7 +29,11 @@ static inline struct region *owner_region(struct model *m, region_id id)
 	return &m->own.region[id.v];
 }
 
-region_id owner_region_of_slot(const struct model *m, slot_t slot);
+static inline region_id owner_region_of_slot(const struct model *m, slot_t slot)
+{
+	check(slot.v >= SLOT_GROUP && slot.v < m->own.nr_slots);
+	return (region_id){m->own.region_of_group[slot.v / SLOT_GROUP]};
+}
 
 /* ---- slots -------------------------------------------------------------------------------- */
 

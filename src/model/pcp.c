@@ -18,6 +18,8 @@
 #define BATCH_SCALE_MAX     5
 #define HIGH_MAX_SHARE      8u /* MIN_PERCPU_PAGELIST_HIGH_FRACTION */
 #define REMOTE_EXPIRE_TICKS 3
+#define BATCH_MAX           63u
+#define REFILL_MAX          (BATCH_MAX << BATCH_SCALE_MAX)
 
 static int64_t min_i64(int64_t a, int64_t b)
 {
@@ -203,18 +205,22 @@ static uint32_t refill_chunks(const struct zone *z, struct pcp *p, unsigned orde
 	return (uint32_t)(batch > 1 ? max_i64(batch >> order, 2) : batch);
 }
 
-struct refill {
-	struct model *m;
-	struct pcp_list *list;
-	unsigned order;
-};
-
-static void refill_add(void *ctx, pfn_t pfn)
+/* Fills an empty list; false when the zone has nothing. */
+static bool refill(struct model *m, struct zone *z, struct pcp *p, struct pcp_list *l,
+		   unsigned order, enum migratetype type, alloc_flags_t flags)
 {
-	struct refill *r = ctx;
+	pfn_t taken[REFILL_MAX];
+	uint32_t n = refill_chunks(z, p, order);
 
-	memmap_mark_pcp(r->m, pfn, r->order);
-	list_push_tail(r->m, r->list, pfn);
+	must(n <= REFILL_MAX);
+	n = fallback_bulk(m, z, order, type, flags, n, taken);
+	for (uint32_t i = 0; i < n; i++) {
+		memmap_mark_pcp(m, taken[i], order);
+		list_push_tail(m, l, taken[i]);
+	}
+	p->count += n << order;
+	clock_charge(m, COST_PCP_REFILL_CHUNK, n);
+	return n != 0;
 }
 
 pfn_t pcp_alloc(struct model *m, struct zone *z, unsigned order, enum migratetype type,
@@ -227,18 +233,11 @@ pfn_t pcp_alloc(struct model *m, struct zone *z, unsigned order, enum migratetyp
 	p->free_count >>= 1;
 	p->remote_activity = true;
 	if (l->nr == 0) {
-		struct refill r = {m, l, order};
-		uint32_t taken;
-
 		/* A refill would starve the reserve that such a request is meant to build up. */
 		if (m->profile->highatomic_growth == HIGHATOMIC_FROM_BUDDY_AT_MIN &&
 		    flags & ALLOC_HIGHATOMIC && (flags & ALLOC_WMARK_MASK) == ALLOC_WMARK_MIN)
 			return PFN_NONE;
-		taken = fallback_bulk(m, z, order, type, flags, refill_chunks(z, p, order),
-				      refill_add, &r);
-		p->count += taken << order;
-		clock_charge(m, COST_PCP_REFILL_CHUNK, taken);
-		if (taken == 0)
+		if (!refill(m, z, p, l, order, type, flags))
 			return PFN_NONE;
 	}
 	pfn = list_pop_head(m, l);

@@ -115,8 +115,14 @@ static uint32_t pin_folio_refs(const struct model *m, pfn_t head)
 static int pin_set_refs(struct model *m, pfn_t head, uint32_t refs)
 {
 	struct pins *p = &m->pins;
-	uint32_t i = pin_find(p, head);
+	uint32_t i;
 
+	/* A first reference: a folio that is not pinned has no entry to look for. */
+	if (refs == 1 && !(m->map.flag[head] & PGF_PINNED)) {
+		memmap_flag_set(m, head, PGF_PINNED);
+		return 0;
+	}
+	i = pin_find(p, head);
 	if (refs >= 2 && p->extra[i].head == 0) {
 		if (p->extra_used == m->config.max_multi_pins)
 			return -ENOSPC;
@@ -208,7 +214,7 @@ static int pin_make_ready(struct model *m, region_id region, uint64_t index, boo
 		if (!fault_in)
 			return -ENOENT;
 		if (r->kind == REGION_ANON)
-			(void)thp_fault(m, region, index, true);
+			(void)thp_fault(m, r, index, true);
 		else
 			(void)!shmem_get_page(m, region, index, true);
 		pfn = owner_page(m, r, index);

@@ -43,7 +43,10 @@ void kswapd_step(struct model *m, struct node *n);
 bool kswapd_balanced(const struct model *m, const struct node *n, unsigned order,
 		     enum zone_class class);
 /* Awake in the sense of the freelist walk: not on its wait queue (a nap counts as parked). */
-bool kswapd_is_awake(const struct node *n);
+static inline bool kswapd_is_awake(const struct node *n)
+{
+	return n->kswapd.state == DAEMON_RUNNING;
+}
 bool kswapd_is_hopeless(const struct node *n);
 /* A shrink freed something, or a pcp flush happened: mirrors kswapd_try_clear_hopeless() by
  * profile. */

@@ -23,8 +23,6 @@ static bool task_leaves_enough(const struct model *m, const struct op *op)
 	const struct node *n;
 	uint64_t free = 0;
 
-	if (op->leave_pages_node == 0)
-		return true;
 	n = &m->node[op->leave_pages_node - 1];
 	for (int k = 0; k < NR_ZONE_CLASSES; k++) {
 		if (n->zone[k].v != ZONE_NONE.v)
@@ -45,16 +43,16 @@ static void task_count_landing(struct model *m, struct op *op, pfn_t head, unsig
 }
 
 /* Faults page `index` in; base pages from there to the end of what is mapped now, 0 when killed. */
-static uint64_t task_fault(struct model *m, struct op *op, uint64_t index, bool write)
+static uint64_t task_fault(struct model *m, struct op *op, const struct region *r, uint64_t index,
+			   bool write)
 {
-	struct region *r = owner_region(m, op->region);
 	ns_t start = m->clock.now;
 	struct fault_result f;
 	pfn_t pfn, head;
 	uint64_t got;
 
 	if (r->kind == REGION_ANON) {
-		f = thp_fault(m, op->region, index, write);
+		f = thp_fault(m, r, index, write);
 		if (f.head == PFN_NONE && !f.zero_page)
 			return 0;
 		if (!f.zero_page)
@@ -85,9 +83,9 @@ bool task_touch(struct model *m, struct op *op)
 			op->done++;
 			continue;
 		}
-		if (!task_leaves_enough(m, op))
+		if (op->leave_pages_node && !task_leaves_enough(m, op))
 			return false;
-		got = task_fault(m, op, index, op->write || op->kind == OP_POPULATE);
+		got = task_fault(m, op, r, index, op->write || op->kind == OP_POPULATE);
 		if (got == 0) {
 			op->failed++;
 			op->error = -ENOMEM;
@@ -137,7 +135,7 @@ static bool task_lock_batch(struct model *m, struct op *op, bool lock)
 		pfn_t pfn = owner_page(m, r, op->index + op->cursor), head;
 
 		if (pfn == PFN_NONE && lock) {
-			if (task_fault(m, op, op->index + op->cursor, true) == 0) {
+			if (task_fault(m, op, r, op->index + op->cursor, true) == 0) {
 				op->error = -ENOMEM;
 				return false;
 			}

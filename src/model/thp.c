@@ -132,6 +132,14 @@ static bool thp_pte_table(struct model *m, const struct region *r, uint32_t slot
 			 slot / SLOT_GROUP - r->first_slot / SLOT_GROUP);
 }
 
+/* Whoever makes a table of PTEs has made the one above it before, and they go together. */
+static bool thp_has_tables(struct model *m, const struct region *r, uint32_t slot)
+{
+	uint32_t index = slot / SLOT_GROUP - r->first_slot / SLOT_GROUP;
+
+	return r->pgtable == 0 || m->own.pfn[m->own.region[r->pgtable].first_slot + index];
+}
+
 bool thp_make_tables(struct model *m, const struct region *r, uint64_t index)
 {
 	uint32_t slot = r->first_slot + (uint32_t)index;
@@ -211,7 +219,7 @@ static pfn_t thp_alloc_anon(struct model *m, const struct region *r, uint64_t in
 {
 	const struct mempolicy *pol = mempolicy_of_region(m, r);
 	uint32_t slot = r->first_slot + (uint32_t)index;
-	gfp_t gfp = m->policy->thp_gfp(m, r->advice == ADVISE_HUGEPAGE);
+	gfp_t gfp = orders ? m->policy->thp_gfp(m, r->advice == ADVISE_HUGEPAGE) : 0;
 	bool found_empty = false;
 
 	for (unsigned k = PMD_ORDER - 1; k >= 2 && orders; k--) {
@@ -235,19 +243,19 @@ static pfn_t thp_alloc_anon(struct model *m, const struct region *r, uint64_t in
 			       mempolicy_ilx_anon(r, index, 0));
 }
 
-struct fault_result thp_fault(struct model *m, region_id region, uint64_t index, bool write)
+struct fault_result thp_fault(struct model *m, const struct region *r, uint64_t index, bool write)
 {
-	const struct region *r = owner_region(m, region);
 	struct fault_result none = {.head = PFN_NONE}, f;
 	uint32_t slot = r->first_slot + (uint32_t)index;
 	uint32_t orders = thp_fault_orders(m, r, index);
+	bool has_tables = thp_has_tables(m, r, slot);
 	unsigned order;
-	bool swapped;
 	pfn_t head;
 
-	check(r->kind == REGION_ANON && owner_page(m, r, index) == PFN_NONE);
+	check(r->kind == REGION_ANON && index < r->nr_slots);
+	check_slow(owner_page(m, r, index) == PFN_NONE);
 	stat_event(m, VM_PGFAULT, 1);
-	if (!thp_upper_table(m, r, slot))
+	if (!has_tables && !thp_upper_table(m, r, slot))
 		return none;
 	if (orders >> PMD_ORDER & 1 && owner_group_is_empty(m, slot)) {
 		f = thp_fault_pmd(m, r, slot, write);
@@ -255,14 +263,13 @@ struct fault_result thp_fault(struct model *m, region_id region, uint64_t index,
 			return f;
 	}
 	clock_charge(m, COST_FAULT, 1);
-	if (!thp_pte_table(m, r, slot))
+	if (!has_tables && !thp_pte_table(m, r, slot))
 		return none;
 	if (!write)
 		return (struct fault_result){.zero_page = true};
-	swapped = m->own.pfn[slot] & SLOT_SWAP;
-	owner_forget_swap(m, (slot_t){slot});
-	if (swapped) {
+	if (m->own.pfn[slot] & SLOT_SWAP) {
 		/* Mirrors do_swap_page(): the page comes back alone. */
+		owner_forget_swap(m, (slot_t){slot});
 		stat_event(m, VM_PGMAJFAULT, 1);
 		stat_event(m, VM_PSWPIN, 1);
 		clock_charge(m, COST_DISK_READ_PAGE, 1);

@@ -22,7 +22,7 @@ struct fault_result {
  * allowed and the PMD is empty, then mTHP orders, then a base page. Allocates page tables. The page
  * must not be present.
  */
-struct fault_result thp_fault(struct model *m, region_id region, uint64_t index, bool write);
+struct fault_result thp_fault(struct model *m, const struct region *r, uint64_t index, bool write);
 /* Orders a fault may use (bit o), from the sysfs settings, the advice and the task. */
 uint32_t thp_fault_orders(const struct model *m, const struct region *r, uint64_t index);
 /* Mirrors vma_thp_gfp_mask() for mainline; the hook is policy->thp_gfp. */

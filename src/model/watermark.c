@@ -189,25 +189,13 @@ void watermark_setup(struct model *m)
 
 /* ---- the test ----------------------------------------------------------------------------- */
 
-/* Mirrors __zone_watermark_unusable_free(). */
-static int64_t unusable(const struct zone *z, unsigned order, alloc_flags_t flags)
-{
-	int64_t pages = ((int64_t)1 << order) - 1;
-
-	if (!(flags & ALLOC_RESERVES))
-		pages += (int64_t)z->nr_free_highatomic;
-	if (!(flags & ALLOC_CMA))
-		pages += z->stat[VM_NR_FREE_CMA];
-	return pages;
-}
-
 bool watermark_ok(const struct zone *z, unsigned order, uint64_t mark, enum zone_class class,
 		  alloc_flags_t flags, int64_t free)
 {
 	int64_t min = (int64_t)mark;
 	unsigned lists;
 
-	free -= unusable(z, order, flags);
+	free -= watermark_unusable(z, order, flags);
 	if (flags & ALLOC_RESERVES) {
 		if (flags & ALLOC_MIN_RESERVE) {
 			min -= min / 2;
@@ -230,20 +218,11 @@ bool watermark_ok(const struct zone *z, unsigned order, uint64_t mark, enum zone
 	return lists >> order != 0;
 }
 
-bool watermark_fast(const struct model *m, const struct zone *z, unsigned order, uint64_t mark,
-		    enum zone_class class, alloc_flags_t flags, gfp_t gfp)
+bool watermark_full(const struct zone *z, unsigned order, uint64_t mark, enum zone_class class,
+		    alloc_flags_t flags)
 {
 	int64_t free = zone_free_pages(z);
 
-	(void)m;
-	(void)gfp;
-	if (order == 0) {
-		int64_t reserved = unusable(z, 0, flags);
-		int64_t usable = free - (reserved < free ? reserved : free);
-
-		if (usable > (int64_t)(mark + z->lowmem_reserve[class]))
-			return true;
-	}
 	if (watermark_ok(z, order, mark, class, flags, free))
 		return true;
 	/* A boost is no reason to fail those who may use the reserve. */

@@ -19,9 +19,29 @@ uint64_t watermark_node_reserve(const struct model *m, const struct node *n);
 /* Mirrors __zone_watermark_ok(): strict; `free` may be any count (free blocks, free + reclaimable). */
 bool watermark_ok(const struct zone *z, unsigned order, uint64_t mark, enum zone_class class,
 		  alloc_flags_t flags, int64_t free);
+/* Mirrors __zone_watermark_unusable_free(). */
+static inline int64_t watermark_unusable(const struct zone *z, unsigned order, alloc_flags_t flags)
+{
+	int64_t pages = ((int64_t)1 << order) - 1;
+
+	if (!(flags & ALLOC_RESERVES))
+		pages += (int64_t)z->nr_free_highatomic;
+	if (!(flags & ALLOC_CMA))
+		pages += z->stat[VM_NR_FREE_CMA];
+	return pages;
+}
+/* watermark_fast() without its short cut. */
+bool watermark_full(const struct zone *z, unsigned order, uint64_t mark, enum zone_class class,
+		    alloc_flags_t flags);
 /* Mirrors zone_watermark_fast(): the allocator's variant (order-0 short cut, boosted retry). */
-bool watermark_fast(const struct model *m, const struct zone *z, unsigned order, uint64_t mark,
-		    enum zone_class class, alloc_flags_t flags, gfp_t gfp);
+static inline bool watermark_fast(const struct zone *z, unsigned order, uint64_t mark,
+				  enum zone_class class, alloc_flags_t flags)
+{
+	if (order == 0 && zone_free_pages(z) - watermark_unusable(z, 0, flags) >
+				  (int64_t)(mark + z->lowmem_reserve[class]))
+		return true;
+	return watermark_full(z, order, mark, class, flags);
+}
 
 /* Mirrors boost_watermark(): one trigger; true when the zone was boosted. */
 bool watermark_boost(struct model *m, struct zone *z);

@@ -312,13 +312,12 @@ static void test_a_boost_does_not_fail_order_0_with_reserve_rights(void **state)
 	bare_zone_free(&z, MIGRATE_MOVABLE, 0, 10000, -1);
 	z.boost = 38335;
 	boosted = zone_wmark(&z, WMARK_MIN);
-	assert_false(watermark_fast(&m, &z, 0, boosted, ZONE_NORMAL, 0, GFP_KERNEL));
-	assert_true(watermark_fast(&m, &z, 0, boosted, ZONE_NORMAL, ALLOC_MIN_RESERVE, GFP_ATOMIC));
-	assert_false(watermark_fast(&m, &z, 0, boosted, ZONE_NORMAL,
-				    ALLOC_MIN_RESERVE | ALLOC_WMARK_LOW, GFP_ATOMIC));
-	z.stat[VM_NR_FREE_PAGES] = 7385;
+	assert_false(watermark_fast(&z, 0, boosted, ZONE_NORMAL, 0));
+	assert_true(watermark_fast(&z, 0, boosted, ZONE_NORMAL, ALLOC_MIN_RESERVE));
 	assert_false(
-		watermark_fast(&m, &z, 0, boosted, ZONE_NORMAL, ALLOC_MIN_RESERVE, GFP_ATOMIC));
+		watermark_fast(&z, 0, boosted, ZONE_NORMAL, ALLOC_MIN_RESERVE | ALLOC_WMARK_LOW));
+	z.stat[VM_NR_FREE_PAGES] = 7385;
+	assert_false(watermark_fast(&z, 0, boosted, ZONE_NORMAL, ALLOC_MIN_RESERVE));
 }
 
 /* ---- suitability builds on it ------------------------------------------------------------- */
