@@ -94,6 +94,19 @@ static enum numa_mode fault_mode(const struct step_fault *f)
 	}
 }
 
+static int pins_prepare(struct memory *m, const struct step_fault *f, struct cl_error *err)
+{
+	uint64_t from, to;
+	int r = 0;
+
+	for (unsigned i = 0; i < f->threads && f->method == METHOD_PIN && !r; i++) {
+		share(m, f->threads, i, &from, &to);
+		if (from < to)
+			r = pin_range_prepare(m, m->base + from, to - from, err);
+	}
+	return r;
+}
+
 static int fault_team(struct memory *m, const struct step_fault *f, struct cl_error *err)
 {
 	struct team_place place = {.mode = fault_mode(f)};
@@ -146,6 +159,8 @@ static int fault_prepare(struct memory *m, unsigned step, struct worker_reply *r
 	reply->bytes = m->room;
 	fault_io_free(m->io);
 	r = fault_io_start(m, f, &m->io, err);
+	if (!r)
+		r = pins_prepare(m, f, err);
 	return r ? r : fault_team(m, f, err);
 }
 

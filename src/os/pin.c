@@ -53,6 +53,7 @@ struct region_register {
 struct pin {
 	struct pin *next;
 	unsigned step;
+	char *at; /* of a range that is pinned as it is faulted in */
 	uint64_t pages;
 	uint64_t references; /* at least: pins of one folio's pages may be merged into one */
 	uint64_t buffers, room;
@@ -271,25 +272,30 @@ static int region_register(int ring, const char *at, uint64_t bytes)
 	return syscall(SYS_io_uring_register, ring, REGISTER_REGION, &r, 1) < 0 ? -errno : 0;
 }
 
-/* -EINVAL: this kernel has no regions. */
-static int pin_regions(struct pin *p, const char *at, uint64_t bytes)
+/* Of the parts of a range, one in a region each. */
+static uint64_t region_bytes(uint64_t bytes)
 {
-	uint64_t most = (bytes + REGIONS_MOST - 1) / REGIONS_MOST,
-		 each = (most + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
-	/* All of them first: what a ring takes is not to be asked for between the pages. */
-	int r = rings_open(p, (bytes + each - 1) / each, NULL);
+	uint64_t most = (bytes + REGIONS_MOST - 1) / REGIONS_MOST;
 
-	p->regions = true;
+	return (most + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
+}
+
+/* -EINVAL: this kernel has no regions. */
+static int pin_regions(struct pin *p, uint64_t bytes)
+{
+	uint64_t each = region_bytes(bytes);
+	int r = 0;
+
 	for (unsigned i = 0; i < p->rings && !r; i++) {
 		uint64_t done = i * each, part = bytes - done < each ? bytes - done : each;
 
-		r = region_register(p->ring[i], at + done, part);
+		r = region_register(p->ring[i], p->at + done, part);
 		p->pages += r ? 0 : part / PAGE_BYTES;
 	}
 	return r;
 }
 
-static int pin_buffers(struct pin *p, char *at, uint64_t bytes)
+static int pin_buffers(struct pin *p, uint64_t bytes)
 {
 	int r = 0;
 
@@ -299,33 +305,41 @@ static int pin_buffers(struct pin *p, char *at, uint64_t bytes)
 	if (!p->buffer)
 		return -ENOMEM;
 	for (uint64_t done = 0; done < bytes && !r; done += PAGE_BYTES)
-		r = buffer_add(p, at + done);
+		r = buffer_add(p, p->at + done);
 	if (!r)
 		r = rings_for_buffers(p, NULL);
 	return r ? r : pin_register(p);
 }
 
-int pin_range(struct memory *m, char *at, uint64_t bytes)
+int pin_range_prepare(struct memory *m, char *at, uint64_t bytes, struct cl_error *err)
 {
 	struct pin *p = calloc(1, sizeof(*p));
-	int r = p ? pin_regions(p, at, bytes) : -ENOMEM;
+	uint64_t each = region_bytes(bytes);
 
-	if (r == -EINVAL) {
-		pin_free(p);
-		p = calloc(1, sizeof(*p));
-		r = p ? pin_buffers(p, at, bytes) : -ENOMEM;
-	}
-	if (r) {
-		if (p)
-			pin_free(p);
-		return r;
-	}
+	if (!p)
+		return cl_error(err, -ENOMEM, "out of memory");
 	p->step = m->step;
-	pthread_mutex_lock(&m->pins_lock);
+	p->at = at;
+	p->regions = true;
 	p->next = m->pins;
 	m->pins = p;
-	pthread_mutex_unlock(&m->pins_lock);
-	return 0;
+	return rings_open(p, (bytes + each - 1) / each, err);
+}
+
+int pin_range(struct memory *m, const char *at, uint64_t bytes)
+{
+	struct pin *p = m->pins;
+	int r;
+
+	while (p && p->at != at)
+		p = p->next;
+	r = p ? pin_regions(p, bytes) : -ENOENT;
+	if (r != -EINVAL)
+		return r;
+	pin_drop(p);
+	free(p->ring);
+	p->regions = false;
+	return pin_buffers(p, bytes);
 }
 
 static int pin_act(struct memory *m, unsigned step, struct worker_reply *reply)

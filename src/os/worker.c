@@ -191,7 +191,6 @@ int worker_start(const struct plan *plan, bool guard, unsigned step, struct work
 		m.step = step;
 		m.node = PLAN_NODE_ANY;
 		m.fd = -1;
-		pthread_mutex_init(&m.pins_lock, NULL);
 		serve(s[1], parent, &m);
 	}
 	r = w->pid < 0 ? -errno : 0;

@@ -20,7 +20,6 @@
  * first choice, and closes every descriptor it does not need.
  */
 #include <compactlab/error.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 #include <time.h>
@@ -93,9 +92,8 @@ struct memory {
 	uint64_t leave_bytes; /* fill: stop when so much is free; 0: fill `room` */
 	uint64_t bound_bytes;
 	struct team *team;
-	struct punch *punch;       /* between PREPARE and VERIFY of a punch */
-	struct pin *pins;          /* one a pin step, and one a thread of a fault that pins */
-	pthread_mutex_t pins_lock; /* for threads that add to them */
+	struct punch *punch; /* between PREPARE and VERIFY of a punch */
+	struct pin *pins;    /* one a pin step, and one a thread of a fault that pins */
 	struct files *files;
 	struct writing *writing;
 	struct requests *requests;
@@ -160,10 +158,12 @@ bool squeeze_can(const struct memory *m);
 int squeeze(struct memory *m);
 void pin_release_all(struct memory *m);
 /*
- * Pin a range that is not there yet: the kernel faults it in as it pins. Thread-safe. The pins go
- * with pin_release_all(), or with the process.
+ * Pin a range that is not there yet: the kernel faults it in as it pins. What holds the pins is
+ * made before, so that it is not asked for between the pages. pin_range() may be called by a thread
+ * for each range. The pins go with pin_release_all(), or with the process.
  */
-int pin_range(struct memory *m, char *at, uint64_t bytes);
+int pin_range_prepare(struct memory *m, char *at, uint64_t bytes, struct cl_error *err);
+int pin_range(struct memory *m, const char *at, uint64_t bytes);
 /* Is there an io_uring to hold pins? */
 int pin_probe(struct cl_error *err);
 
