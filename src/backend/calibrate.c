@@ -16,6 +16,7 @@ static const char scenario[] =
 	"[machine]\n"
 	"nodes = 768M\n"
 	"cpus = 2\n"
+	"disk = 768M\n"
 	"vm.compaction_proactiveness = 0\n"
 	"thp.enabled = madvise\n"
 	"thp.defrag = madvise\n"
@@ -72,6 +73,9 @@ static const char scenario[] =
 	"share = 50%\n"
 	"[step many-compact]\n"
 	"kind = compact\n"
+	"[step many-release]\n"
+	"kind = release\n"
+	"of = many\n"
 	/* Last, since nothing releases files, and their pages would move. */
 	"[step empty]\n"
 	"kind = files\n"
@@ -80,7 +84,19 @@ static const char scenario[] =
 	"kind = files\n"
 	"count = 4000\n"
 	"size = 4K\n"
+	/* More than there is, so that clean pages of the file have to go. */
+	"[step cache]\n"
+	"kind = fill\n"
+	"memory = file\n"
+	"size = 420M\n"
+	"[step pressure]\n"
+	"kind = fault\n"
+	"size = 240M\n"
+	"advice = nohugepage\n"
+	/* Nothing is reclaimed of a machine that others use. */
 	"[on host]\n"
+	"cache.size = 4M\n"
+	"pressure.size = 2M\n"
 	"warm.size = 1G\n"
 	"few.size = 1G\n"
 	"many.size = 1G\n";

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HUGE_PAGES  512
-#define COST_MOST   1000000000
-#define UNKNOWN     INT64_MIN
-#define PASS_MOST   ((int64_t)1 << 40) /* so that products of three fit in 127 bits */
-#define NEEDED      16                 /* units of work below which a time tells little */
-#define SLAB_A_FILE 2                  /* an inode and a directory entry */
+#define HUGE_PAGES   512
+#define COST_MOST    1000000000
+#define UNKNOWN      INT64_MIN
+#define PASS_MOST    ((int64_t)1 << 40) /* so that products of three fit in 127 bits */
+#define NEEDED       16                 /* units of work below which a time tells little */
+#define SHRINK_BATCH 32                 /* folios of a round */
+#define SLAB_A_FILE  2                  /* an inode and a directory entry */
 
 static const char *const how[NR_COSTS] = {
 	[COST_ZERO_PAGE] = "huge faults, over 512",
@@ -24,6 +25,7 @@ static const char *const how[NR_COSTS] = {
 			      " with few holes and with many",
 	[COST_SCAN_FREE] = "as scan_migrate",
 	[COST_MIGRATE_FOLIO] = "as scan_migrate",
+	[COST_RECLAIM_FREE] = "kswapd's time over the pages it freed, less scanning and freeing",
 };
 
 const char *calibrate_how(enum cost_id id)
@@ -100,6 +102,18 @@ static void read_files(struct reading *r)
 		less(empty, SLAB_A_FILE * (int64_t)cost_rows[COST_SLAB_OBJECT].default_ns);
 	r->ns[COST_FILE_WRITE_PAGE] =
 		less(less(page, empty), known(r, COST_ZERO_PAGE) + allocation());
+}
+
+/* Direct reclaim, which there may be besides, is not in kswapd's time and pages. */
+static void read_reclaim(struct reading *r)
+{
+	int64_t page =
+		rate(measure(r, "pressure.kswapd_ns"), measure(r, "pressure.pgsteal_kswapd"));
+	int64_t round = cost_rows[COST_SHRINK_ROUND].default_ns / SHRINK_BATCH;
+
+	r->ns[COST_RECLAIM_FREE] = less(page, cost_rows[COST_RECLAIM_SCAN].default_ns + round +
+						      cost_rows[COST_FREE_PAGE].default_ns +
+						      cost_rows[COST_BUDDY_FREE].default_ns);
 }
 
 /* ---- three passes of compaction, three unknowns ------------------------------------------- */
@@ -223,6 +237,7 @@ int calibrate_fit(const struct cl_results *records, struct calibrated out[NR_COS
 			all[k].ns[i] = UNKNOWN;
 		read_memory(&all[k]);
 		read_files(&all[k]);
+		read_reclaim(&all[k]);
 		read_compaction(&all[k]);
 	}
 	for (int i = 0; all && values && i < NR_COSTS; i++) {

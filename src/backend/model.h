@@ -58,6 +58,7 @@ struct model_exec {
 /* Counters and free lists at one moment. */
 struct model_shot {
 	int64_t value[NR_VMSTAT];
+	uint64_t kswapd_ns;
 	uint64_t chunks[MAX_ZONES][NR_PAGE_ORDERS];
 };
 

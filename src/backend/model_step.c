@@ -66,6 +66,7 @@ static void take(struct model *m, struct model_shot *s)
 {
 	model_stat_refresh(m);
 	model_counters(m, s->value);
+	s->kswapd_ns = model_kswapd_ns(m);
 	for (unsigned z = 0; z < m->nr_zones; z++)
 		for (unsigned order = 0; order < NR_PAGE_ORDERS; order++)
 			s->chunks[z][order] = m->zone[z].nr_chunks[order];
@@ -125,6 +126,8 @@ static void record_effect(struct model_exec *x, json_t *record, const struct mod
 				      buddy_json(x->m, &e->after)));
 	json_object_set_new(record, "compaction_ns", json_integer((json_int_t)e->compaction_ns));
 	json_object_set_new(record, "compaction_daemon_ns", json_integer((json_int_t)e->daemon_ns));
+	json_object_set_new(record, "kswapd_ns",
+			    json_integer((json_int_t)(e->after.kswapd_ns - e->before.kswapd_ns)));
 	json_object_set_new(record, "defer_shift", json_integer(e->defer_shift));
 }
 

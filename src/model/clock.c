@@ -179,6 +179,7 @@ static void clock_tick(struct model *m, actor_id id)
 static void clock_step_daemon(struct model *m, actor_id id)
 {
 	struct actor *a = &m->clock.actor[id.v];
+	ns_t start = m->clock.now;
 
 	switch (a->kind) {
 	case ACTOR_KSWAPD:
@@ -200,6 +201,7 @@ static void clock_step_daemon(struct model *m, actor_id id)
 	case ACTOR_NONE:
 		break;
 	}
+	a->busy_ns += m->clock.now - start;
 }
 
 /* ---- CPUs that daemons share with tasks --------------------------------------------------- */

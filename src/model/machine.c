@@ -711,3 +711,13 @@ ns_t model_compaction_ns(const struct model *m)
 		sum += m->task[t].compaction_ns;
 	return sum;
 }
+
+ns_t model_kswapd_ns(const struct model *m)
+{
+	ns_t sum = 0;
+
+	for (uint32_t i = 0; i < m->clock.nr_daemons; i++)
+		if (m->clock.actor[i].kind == ACTOR_KSWAPD)
+			sum += m->clock.actor[i].busy_ns;
+	return sum;
+}

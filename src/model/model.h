@@ -85,6 +85,8 @@ const char *model_counter_name(enum vmstat_item item);
 bool model_counter_printed(const struct model *m, enum vmstat_item item);
 /* Total simulated time tasks spent in direct compaction. */
 ns_t model_compaction_ns(const struct model *m);
+/* Simulated time that the kswapd threads of all nodes worked. */
+ns_t model_kswapd_ns(const struct model *m);
 void model_trace(struct model *m, void (*fn)(void *ctx, const struct trace_event *ev), void *ctx);
 /* Only these events from now on: bit i is enum trace_id i. */
 void model_trace_only(struct model *m, uint32_t mask);

@@ -744,6 +744,7 @@ struct actor {
 	uint16_t index;      /* node or task number */
 	ns_t time;           /* when it runs next; NS_NEVER = sleeps until woken */
 	uint32_t heap_index; /* where it stands in clock.heap */
+	ns_t busy_ns;        /* of a daemon: spent in its steps */
 };
 
 struct clock {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/measure.h"
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -42,11 +44,66 @@ static int open_file(const char *path, int flags, int *fd, struct cl_error *err)
 	return *fd < 0 ? cl_error(err, -errno, "cannot read %s: %s", path, strerror(errno)) : 0;
 }
 
+/* kthreadd's children are the kernel's threads; a program may take any name. */
+#define KTHREADD 2
+
+static bool is_kswapd(const char *pid)
+{
+	char path[64], *text;
+	int parent = 0;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/stat", pid);
+	if (file_read(path, &text, NULL))
+		return false;
+	if (sscanf(text, "%*d (kswapd%*u) %*c %d", &parent) != 1)
+		parent = 0;
+	free(text);
+	return parent == KTHREADD;
+}
+
+static void open_kswapd(struct meter *t)
+{
+	DIR *proc = opendir("/proc");
+
+	for (struct dirent *e = proc ? readdir(proc) : NULL; e; e = readdir(proc)) {
+		char path[64];
+		int fd;
+
+		if (!isdigit((unsigned char)*e->d_name) || t->kswapds == PLAN_MAX_NODES ||
+		    !is_kswapd(e->d_name))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.16s/schedstat", e->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0)
+			t->kswapd[t->kswapds++] = fd;
+	}
+	if (proc)
+		closedir(proc);
+}
+
+/* -1 where there are none, as in a container, or the kernel keeps no times of threads. */
+static int64_t kswapd_ns(const struct meter *t)
+{
+	int64_t sum = 0;
+
+	for (unsigned i = 0; i < t->kswapds; i++) {
+		char text[64];
+		ssize_t n = pread(t->kswapd[i], text, sizeof(text) - 1, 0);
+
+		if (n <= 0)
+			return -1;
+		text[n] = '\0';
+		sum += strtoll(text, NULL, 10);
+	}
+	return t->kswapds ? sum : -1;
+}
+
 int meter_open(struct meter *t, struct cl_error *err)
 {
 	int r;
 
-	*t = (struct meter){-1, -1, -1};
+	*t = (struct meter){.refresh = -1, .vmstat = -1, .buddyinfo = -1};
+	open_kswapd(t);
 	/* A machine without it has counters that are some pages off. */
 	t->refresh = open(REFRESH, O_WRONLY | O_CLOEXEC);
 	r = open_file("/proc/vmstat", O_RDONLY, &t->vmstat, err);
@@ -60,7 +117,9 @@ void meter_close(struct meter *t)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	*t = (struct meter){-1, -1, -1};
+	for (unsigned i = 0; i < t->kswapds; i++)
+		close(t->kswapd[i]);
+	*t = (struct meter){.refresh = -1, .vmstat = -1, .buddyinfo = -1};
 }
 
 int measure_room(struct measure *m, struct cl_error *err)
@@ -107,6 +166,7 @@ int measure_read(const struct meter *t, struct measure *m, struct cl_error *err)
 	r = read_text(t->buddyinfo, m->text + TEXT_ROOM, &m->buddy_length);
 	if (r)
 		return cl_error(err, r, "cannot read /proc/buddyinfo: %s", strerror(-r));
+	m->kswapd_ns = kswapd_ns(t);
 	r = read_text(t->vmstat, m->text, &m->vmstat_length);
 	return r ? cl_error(err, r, "cannot read /proc/vmstat: %s", strerror(-r)) : 0;
 }
@@ -180,6 +240,13 @@ json_t *measure_buddy(const struct measure *before, const struct measure *after)
 {
 	return json_pack("{s:o, s:o}", "before", buddy_zones(&before->buddy), "after",
 			 buddy_zones(&after->buddy));
+}
+
+json_t *measure_kswapd(const struct measure *before, const struct measure *after)
+{
+	if (before->kswapd_ns < 0 || after->kswapd_ns < 0)
+		return json_null();
+	return json_integer((json_int_t)(after->kswapd_ns - before->kswapd_ns));
 }
 
 int64_t measure_grew(const struct measure *before, const struct measure *after, const char *name)

@@ -11,15 +11,19 @@
 #include <jansson.h>
 #include <stdint.h>
 #include "procfs/procfs.h"
+#include "scenario/plan.h"
 
 /* The open files. */
 struct meter {
 	int refresh, vmstat, buddyinfo;
+	int kswapd[PLAN_MAX_NODES]; /* schedstat of each kswapd */
+	unsigned kswapds;
 };
 
 struct measure {
 	char *text; /* as read; not there after measure_parse() */
 	size_t vmstat_length, buddy_length;
+	int64_t kswapd_ns; /* CPU time of all kswapd threads since boot; -1: not known */
 	struct counters vmstat;
 	struct buddyinfo buddy;
 };
@@ -29,7 +33,7 @@ void meter_close(struct meter *t);
 
 /* Make room for the text; measure_free() it. */
 int measure_room(struct measure *m, struct cl_error *err);
-/* What /proc/vmstat and /proc/buddyinfo say now, as text. May be repeated. */
+/* What /proc/vmstat and /proc/buddyinfo say now, as text, and kswapd's time. May be repeated. */
 int measure_read(const struct meter *t, struct measure *m, struct cl_error *err);
 int measure_parse(struct measure *m, struct cl_error *err);
 /* All of that at once, where it does not matter what it costs. */
@@ -40,6 +44,8 @@ void measure_free(struct measure *m);
 json_t *measure_vmstat(const struct measure *before, const struct measure *after);
 /* {"before": [zone...], "after": [zone...]} */
 json_t *measure_buddy(const struct measure *before, const struct measure *after);
+/* CPU time of the kswapd threads in between, in ns, or null. */
+json_t *measure_kswapd(const struct measure *before, const struct measure *after);
 /* How much one counter grew; 0 where the kernel does not have it. */
 int64_t measure_grew(const struct measure *before, const struct measure *after, const char *name);
 /* Pages pinned on the machine now, by anybody; 0 when unknown. */

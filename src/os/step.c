@@ -69,6 +69,7 @@ static void record_span(struct exec *x, json_t *record, const struct span *s, ui
 			    trace_value(s, (int64_t)s->trace.compaction_ns));
 	json_object_set_new(record, "compaction_daemon_ns",
 			    trace_value(s, (int64_t)s->trace.daemon_ns));
+	json_object_set_new(record, "kswapd_ns", measure_kswapd(&s->before, &s->after));
 	json_object_set_new(record, "defer_shift", trace_value(s, s->trace.defer_shift));
 	if (s->traced == -EOVERFLOW)
 		exec_note(x, "compaction events were lost in some steps; their times are null");

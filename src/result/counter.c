@@ -13,6 +13,7 @@ static const struct cl_counter counters[] = {
 	{"compaction_ns", "time tasks spent in direct or requested compaction; needs tracing",
 	 true},
 	{"compaction_daemon_ns", "time kcompactd spent compacting; needs tracing", true},
+	{"kswapd_ns", "CPU time of the kswapd threads of all nodes", true},
 	{"defer_shift",
 	 "largest deferral seen: compaction is tried once in 2^N times; -1 for none; needs tracing",
 	 true},

@@ -98,7 +98,7 @@ char *record_column(const json_t *record, bool with_kernel)
 
 /* Measures that are fields of the step itself. */
 static const char *const step_fields[] = {"time_ns", "compaction_ns", "compaction_daemon_ns",
-					  "defer_shift", "runs"};
+					  "kswapd_ns", "defer_shift", "runs"};
 
 static int number(const json_t *value, double *out)
 {

@@ -37,6 +37,7 @@
  *                     {"node": 0, "zone": "Normal", "free": [order 0, ..., order 10]}
  *   compaction_ns     time tasks spent in direct or requested compaction, null when not traced
  *   compaction_daemon_ns   the same for kcompactd
+ *   kswapd_ns         CPU time of the kswapd threads, null when the kernel does not tell
  *   defer_shift       largest deferral shift an event of this step showed, null when not
  *                     traced, -1 when there was no event
  *   pages             fault and fill: {"node0": {"base": n, "huge": n}, ...}; base in 4 KiB
@@ -48,7 +49,7 @@
  *                     "cpu_node": n, "settings": {...}, "text": "..."}
  *
  * A measure is a path into a step: STEP.NAME where NAME is, in this order of search:
- *   time_ns, compaction_ns, compaction_daemon_ns, defer_shift, runs
+ *   time_ns, compaction_ns, compaction_daemon_ns, kswapd_ns, defer_shift, runs
  *   huge, base                 sums over all nodes
  *   huge_nodeN, base_nodeN     one node
  *   huge_remote                sum over all nodes but the step's cpu_node (or 0 when any)

@@ -40,6 +40,10 @@ static json_t *record(int64_t scan, int64_t sample, int64_t move, int64_t zero)
 	json_array_append_new(steps, json_pack("{s:s, s:I, s:{s:{s:i}}}", "name", "base", "time_ns",
 					       (json_int_t)(32768 * (zero + 110 + 5000)), "pages",
 					       "node0", "base", 32768));
+	json_array_append_new(steps,
+			      json_pack("{s:s, s:I, s:{s:I}}", "name", "pressure", "kswapd_ns",
+					(json_int_t)(12000 * (9000 + 80 + 9 + 40 + 40)), "vmstat",
+					"pgsteal_kswapd", (json_int_t)12000));
 	return json_pack("{s:o}", "steps", steps);
 }
 
@@ -67,6 +71,7 @@ static void test_known_costs_come_back_exactly(void **state)
 	assert_int_equal(c[COST_MIGRATE_FOLIO].ns, 41000);
 	assert_int_equal(c[COST_ZERO_PAGE].ns, 3900);
 	assert_int_equal(c[COST_FAULT].ns, 5000);
+	assert_int_equal(c[COST_RECLAIM_FREE].ns, 9000);
 	/* Nothing tells these. */
 	assert_int_equal(c[COST_PIN_PAGE].values, 0);
 	assert_int_equal(c[COST_DRAIN_ALL].values, 0);
@@ -138,7 +143,7 @@ static void test_the_costs_of_a_model_are_found_on_it(void **state)
 	dprintf(fd, "compactlab-costs 1\nscan_migrate = 300\nscan_free = 200\n"
 		    "migrate_folio = 9000\nzero_page = 1000\nfault = 7000\nunmap_page = 600\n"
 		    "pin_page = 500\nmadvise_call = 3000\ninode_create = 30000\n"
-		    "file_write_page = 4000\n");
+		    "file_write_page = 4000\nreclaim_free = 3000\n");
 	close(fd);
 	set = format("machine.costs=%s", path);
 	assert_int_equal(calibrate_scenario(&s, &err), 0);
@@ -154,6 +159,7 @@ static void test_the_costs_of_a_model_are_found_on_it(void **state)
 	near(&c[COST_MADVISE_CALL], 3000, 3);
 	near(&c[COST_INODE_CREATE], 30000, 2);
 	near(&c[COST_FILE_WRITE_PAGE], 4000, 10);
+	near(&c[COST_RECLAIM_FREE], 3000, 3);
 	/* The counter also counts pages that are passed by without a look. */
 	near(&c[COST_SCAN_MIGRATE], 300, 15);
 	near(&c[COST_SCAN_FREE], 200, 15);

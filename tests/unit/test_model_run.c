@@ -91,14 +91,15 @@ static void test_a_record_has_every_field(void **state)
 	assert_true(json_integer_value(json_object_get(record, "wall_ns")) > 0);
 	assert_true(json_is_array(json_object_get(record, "notes")));
 	assert_non_null(json_object_get(json_object_get(record, "evidence"), "nodes"));
-	for (size_t i = 0; i < 7; i++) {
+	for (size_t i = 0; i < 8; i++) {
 		static const char *const fields[] = {"name",
 						     "kind",
 						     "time_ns",
 						     "vmstat",
 						     "buddyinfo",
 						     "compaction_ns",
-						     "compaction_daemon_ns"};
+						     "compaction_daemon_ns",
+						     "kswapd_ns"};
 
 		assert_non_null(json_object_get(step, fields[i]));
 	}
@@ -122,6 +123,7 @@ static void without_times(json_t *record)
 		json_object_del(step, "time_ns");
 		json_object_del(step, "compaction_ns");
 		json_object_del(step, "compaction_daemon_ns");
+		json_object_del(step, "kswapd_ns");
 	}
 }
 
