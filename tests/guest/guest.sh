@@ -77,6 +77,7 @@ record)
 	says record '"hypervisor":"qemu"'
 	grep -qE '"release":"7\.3\.[0-9]' "$work/record" || fail "not the kernel asked for"
 	grep -qE '"accelerator":"(tcg|kvm)"' "$work/record" || fail "no accelerator"
+	grep -q '"kswapd_ns":[0-9]' "$work/record" || fail "no time of kswapd"
 	says record '/dev/nvme0n1 /scratch ext4'
 	grep -o '"name":"start".*' "$work/record" >"$work/start"
 	says start '"huge":8'
