@@ -28,11 +28,31 @@ struct team {
 	struct member member[];
 };
 
-static int member_place(const struct team_place *p)
+/*
+ * Each thread keeps to one CPU, in turn. A thread that is moved meanwhile goes on with the other
+ * CPU's lists of free pages, and what it gets is a matter of the scheduler's. A CPU that is denied
+ * leaves it all of them.
+ */
+static int member_cpu(const cpu_set_t *cpus, unsigned index)
 {
-	if (p->cpus && sched_setaffinity(0, sizeof(*p->cpus), p->cpus) < 0)
-		return -errno;
-	return numa_policy(p->mode, p->nodes);
+	unsigned turn = index % (unsigned)CPU_COUNT(cpus);
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	for (unsigned cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++)
+		if (CPU_ISSET(cpu, cpus) && !turn--)
+			CPU_SET(cpu, &one);
+	return sched_setaffinity(0, sizeof(one), &one) < 0 &&
+			       sched_setaffinity(0, sizeof(*cpus), cpus) < 0
+		       ? -errno
+		       : 0;
+}
+
+static int member_place(const struct team_place *p, unsigned index)
+{
+	int r = p->cpus ? member_cpu(p->cpus, index) : 0;
+
+	return r ? r : numa_policy(p->mode, p->nodes);
 }
 
 static void *member_main(void *arg)
@@ -40,7 +60,7 @@ static void *member_main(void *arg)
 	struct member *m = arg;
 	struct team *t = m->team;
 
-	m->status = member_place(&t->place);
+	m->status = member_place(&t->place, m->index);
 	pthread_barrier_wait(&t->placed);
 	pthread_barrier_wait(&t->go);
 	if (!t->cancelled) {

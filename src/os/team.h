@@ -14,7 +14,7 @@
 struct team;
 
 struct team_place {
-	const cpu_set_t *cpus; /* NULL: anywhere */
+	const cpu_set_t *cpus; /* one each, in turn; NULL: anywhere */
 	enum numa_mode mode;
 	uint64_t nodes; /* of the mode, one bit each */
 };

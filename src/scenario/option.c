@@ -234,7 +234,7 @@ const struct option option_table[] = {
 		 "madvise(2) with MADV_COLLAPSE; cl_populate(3); IORING_REGISTER_MEM_REGION, before "
 		 "Linux 6.13 IORING_REGISTER_BUFFERS"},
 	{STEP(FAULT, "cpu_node", fault.cpu_node), .type = OPT_NODE, .words = "any",
-	 .fallback = "any", .help = "Threads run on the CPUs of this node.",
+	 .fallback = "any", .help = "Threads run on the CPUs of this node, on one each in turn.",
 	 .mirrors = "sched_setaffinity(2)"},
 	{STEP(FAULT, "threads", fault.threads), .type = OPT_UINT, .min = 1, .max = 1024,
 	 .fallback = "1", .unit = "threads",

@@ -156,7 +156,7 @@ struct step_fault {
 	enum fault_method method;
 	struct node_list nodes;           /* of bind, preferred, interleave, weighted */
 	uint32_t weights[PLAN_MAX_NODES]; /* of weighted, one a node in `nodes` */
-	int cpu_node;                     /* threads run on this node's CPUs, or ANY */
+	int cpu_node;                     /* threads run on this node's CPUs, each on one, or ANY */
 	unsigned threads;
 	unsigned latency;           /* 1: measure each fault */
 	unsigned io_threads;        /* of the step's own, that write files meanwhile */
