@@ -132,6 +132,21 @@ static void moves_add(struct moves *v, pfn_t pfn, unsigned order)
 	v->move[v->nr++] = (struct move){pfn, order};
 }
 
+/*
+ * The folios that a scan of sources took, also those that it gave back when a later page of their
+ * group failed: these stand in the list still.
+ */
+static uint64_t taken(const struct compact_control *cc, struct moves *v)
+{
+	uint64_t n = 0;
+
+	for (; n < MIGRATE_LIST_MAX && cc->migrate[n]; n++)
+		moves_add(v, cc->migrate[n], 0);
+	if (n)
+		v->batch_end[v->nr_batches++] = v->nr;
+	return n;
+}
+
 static struct figures scan_sources(struct model *m, enum migrate_mode mode, struct moves *v)
 {
 	struct compact_control *cc = control(m, mode);
@@ -140,13 +155,12 @@ static struct figures scan_sources(struct model *m, enum migrate_mode mode, stru
 	for (pfn_t pfn = m->zone[0].start_pfn; pfn < m->zone[0].end_pfn; pfn += PAGEBLOCK_PAGES) {
 		cc->migrate_pfn = pfn;
 		while (cc->migrate_pfn < pfn + PAGEBLOCK_PAGES) {
+			if (v)
+				memset(cc->migrate, 0, sizeof(cc->migrate));
 			if (scan_migrate_block(m, cc, cc->migrate_pfn, pfn + PAGEBLOCK_PAGES))
 				exit(1);
-			f.isolated += cc->nr_migratepages;
-			for (uint32_t i = 0; v && i < cc->nr_migrate; i++)
-				moves_add(v, cc->migrate[i], 0);
-			if (v && cc->nr_migrate)
-				v->batch_end[v->nr_batches++] = v->nr;
+			if (v)
+				f.isolated += taken(cc, v);
 			scan_migrate_putback(m, cc);
 		}
 	}

@@ -203,10 +203,17 @@ static uint32_t dead_run(const struct model *m, pfn_t pfn, pfn_t end)
 	return pfn - start;
 }
 
+/* Mirrors skip_on_failure: a group of the order that is wanted is left at the first page that
+ * fails. */
+static inline bool gives_up(const struct compact_control *cc)
+{
+	return cc->direct && cc->mode == MIGRATE_ASYNC;
+}
+
 /* The walk of isolate_migratepages_block(), page by page. */
 static void block_walk(struct model *m, struct compact_control *cc, struct block_scan *s)
 {
-	const bool give_up = cc->direct && cc->mode == MIGRATE_ASYNC; /* skip_on_failure */
+	const bool give_up = gives_up(cc);
 	const pfn_t mask = cc->order > 0 ? (1u << cc->order) - 1 : 0;
 	pfn_t group_end = (s->low | mask) + 1;
 
@@ -273,16 +280,28 @@ static void block_walk(struct model *m, struct compact_control *cc, struct block
 
 /*
  * A whole block of which every page is free, pinned or nothing to move: the walk would find out
- * page by page. Not for runs that give up at the first failure, they are fast anyway.
+ * page by page.
  */
-static bool block_is_barren(const struct model *m, const struct compact_control *cc,
-			    const struct block_scan *s)
+static inline bool block_is_barren(const struct model *m, struct block_scan *s)
 {
 	const struct block *b = &m->map.block[block_of(s->low).v];
 
-	return b->nr_lru == b->nr_pinned && b->nr_movable_ops == 0 && b->nr_compound == 0 &&
-	       b->nr_taken != 0 && s->end - s->low == PAGEBLOCK_PAGES &&
-	       !(cc->direct && cc->mode == MIGRATE_ASYNC);
+	if (b->nr_lru != b->nr_pinned || b->nr_movable_ops || b->nr_compound || b->nr_taken == 0)
+		return false;
+	s->scanned = PAGEBLOCK_PAGES;
+	s->visited = (uint32_t)b->nr_taken + b->nr_free_heads;
+	return true;
+}
+
+/* The first page of a block ends the visit of a run that gives up at the first failure. */
+static inline bool block_fails_at_once(const struct model *m, const struct compact_control *cc,
+				       struct block_scan *s)
+{
+	if (cc->order < (int)PAGEBLOCK_ORDER ||
+	    page_verdict(m, cc, s->low, memmap_state(m, s->low)) != PAGE_FAIL)
+		return false;
+	s->scanned = s->visited = 1;
+	return true;
 }
 
 int scan_migrate_block(struct model *m, struct compact_control *cc, pfn_t low, pfn_t end)
@@ -294,13 +313,10 @@ int scan_migrate_block(struct model *m, struct compact_control *cc, pfn_t low, p
 	 * waiting (which sync compaction does) could not help: what is isolated is our own. */
 	if (too_many_isolated(m, cc))
 		return -EAGAIN;
-	if (block_is_barren(m, cc, &s) && skip_allows(m, cc, low)) {
-		const struct block *b = &m->map.block[block_of(low).v];
-
+	if (end - low == PAGEBLOCK_PAGES && skip_allows(m, cc, low) &&
+	    (gives_up(cc) ? block_fails_at_once(m, cc, &s) : block_is_barren(m, &s))) {
 		s.owned = low;
 		s.low = end;
-		s.scanned = PAGEBLOCK_PAGES;
-		s.visited = (uint32_t)b->nr_taken + b->nr_free_heads;
 	} else {
 		block_walk(m, cc, &s);
 	}
