@@ -262,25 +262,30 @@ pfn_t alloc_walk(struct model *m, unsigned order, alloc_flags_t flags,
 
 /* ---- allocating and freeing --------------------------------------------------------------- */
 
-void alloc_context_init(const struct model *m, struct alloc_context *ac, gfp_t gfp, unsigned order,
-			node_id nid, nodemask_t mask)
+static inline struct alloc_context context_of(const struct model *m, gfp_t gfp, unsigned order,
+					      node_id nid, nodemask_t mask)
 {
-	const struct node *n;
+	const struct node *n = &m->node[nid.v == NODE_NONE.v ? m->ctx.node.v : nid.v];
+	const struct zonelist *zl = &n->zonelist[gfp & __GFP_THISNODE ? ZONELIST_NOFALLBACK
+								      : ZONELIST_FALLBACK];
+	enum zone_class class = gfp_zone(gfp);
 
-	if (nid.v == NODE_NONE.v)
-		nid = m->ctx.node;
-	n = &m->node[nid.v];
-	*ac = (struct alloc_context){
+	return (struct alloc_context){
 		.gfp = gfp,
 		.order = (uint8_t)order,
 		.type = m->grouping_disabled ? MIGRATE_UNMOVABLE : gfp_migratetype(gfp),
-		.class = gfp_zone(gfp),
-		.zonelist = &n->zonelist[gfp & __GFP_THISNODE ? ZONELIST_NOFALLBACK
-							      : ZONELIST_FALLBACK],
+		.class = class,
+		.zonelist = zl,
 		.nodemask = mask,
+		.preferred = (int8_t)zonelist_next(zl, 0, class, mask),
 		.spread_dirty = gfp & __GFP_WRITE,
 	};
-	ac->preferred = (int8_t)zonelist_next(ac->zonelist, 0, ac->class, mask);
+}
+
+void alloc_context_init(const struct model *m, struct alloc_context *ac, gfp_t gfp, unsigned order,
+			node_id nid, nodemask_t mask)
+{
+	*ac = context_of(m, gfp, order, nid, mask);
 }
 
 pfn_t alloc_pages(struct model *m, gfp_t gfp, unsigned order, node_id nid, nodemask_t mask)
@@ -292,7 +297,7 @@ pfn_t alloc_pages(struct model *m, gfp_t gfp, unsigned order, node_id nid, nodem
 	if (order > MAX_PAGE_ORDER)
 		return PFN_NONE;
 	gfp = context_gfp(m, gfp);
-	alloc_context_init(m, &ac, gfp, order, nid, mask);
+	ac = context_of(m, gfp, order, nid, mask);
 	flags |= alloc_cma_flag(m, ac.type) | alloc_nofragment(m, &ac, gfp);
 	if (m->profile->highatomic_growth == HIGHATOMIC_FROM_BUDDY_AT_MIN &&
 	    is_highatomic(gfp, order))

@@ -191,8 +191,10 @@ bool lru_del(struct model *m, pfn_t head)
 
 void lru_forget(struct model *m, pfn_t head)
 {
-	bool found = lru_del(m, head);
+	bool found = m->map.flag[head] & PGF_LRU;
 
+	if (found)
+		lru_unlink(m, head);
 	for (uint32_t i = 0; !found && i < m->nr_cpus; i++)
 		found = lru_batch_remove(&m->cpu[i].lru_add, head);
 	/* Mirrors the clean-up of an mlocked page that is freed. */

@@ -65,17 +65,12 @@ static unsigned policy_rotor(struct task *t, const struct mempolicy *pol)
 	return node;
 }
 
-static const struct mempolicy *policy_or_task(const struct model *m, const struct mempolicy *pol)
-{
-	return pol ? pol : &m->task[m->ctx.task.v].policy;
-}
-
-node_id mempolicy_node(struct model *m, gfp_t gfp, const struct mempolicy *pol, uint64_t ilx,
-		       nodemask_t *mask)
+/* Mirrors policy_nodemask(): node to start at and mask (NODEMASK_NONE = none). */
+static inline node_id policy_node(struct model *m, gfp_t gfp, const struct mempolicy *pol,
+				  uint64_t ilx, nodemask_t *mask)
 {
 	unsigned nid = m->ctx.node.v;
 
-	pol = policy_or_task(m, pol);
 	*mask = NODEMASK_NONE;
 	if (pol->nodes == 0)
 		return (node_id){(uint8_t)nid};
@@ -124,8 +119,9 @@ pfn_t mempolicy_alloc(struct model *m, gfp_t gfp, unsigned order, const struct m
 	node_id nid;
 	pfn_t page;
 
-	pol = policy_or_task(m, pol);
-	nid = mempolicy_node(m, gfp, pol, ilx, &mask);
+	if (!pol)
+		pol = &m->task[m->ctx.task.v].policy;
+	nid = policy_node(m, gfp, pol, ilx, &mask);
 	if (pol->mode == MPOL_PREFERRED_MANY) {
 		/* Mirrors alloc_pages_preferred_many(). */
 		gfp_t first = (gfp | __GFP_NOWARN) & ~(__GFP_DIRECT_RECLAIM | __GFP_NOFAIL);

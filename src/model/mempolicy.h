@@ -12,9 +12,6 @@
 /* Mirrors alloc_pages_mpol(). pol NULL = the running task's. Held chunk or PFN_NONE. */
 pfn_t mempolicy_alloc(struct model *m, gfp_t gfp, unsigned order, const struct mempolicy *pol,
 		      uint64_t ilx) MUST_USE;
-/* Mirrors policy_nodemask(): node to start at and mask (NODEMASK_NONE = none). */
-node_id mempolicy_node(struct model *m, gfp_t gfp, const struct mempolicy *pol, uint64_t ilx,
-		       nodemask_t *mask);
 /* The policy that governs a page of a region: the region's, else the task's. */
 static inline const struct mempolicy *mempolicy_of_region(const struct model *m,
 							  const struct region *r)

@@ -203,12 +203,11 @@ static int pin_move_away(struct model *m, pfn_t head)
 	return all ? 0 : -ENOMEM;
 }
 
-/* Present and allowed to stay afterwards. 0, -ENOENT (a hole that stays one), -ENOMEM. */
-static int pin_make_ready(struct model *m, region_id region, uint64_t index, bool fault_in)
+/* Present and allowed to stay: its folio in *head. 0, -ENOENT (a hole that stays one), -ENOMEM. */
+static int pin_make_ready(struct model *m, region_id region, const struct region *r, uint64_t index,
+			  bool fault_in, pfn_t *head)
 {
-	struct region *r = owner_region(m, region);
 	pfn_t pfn = owner_page(m, r, index);
-	int err;
 
 	if (pfn == PFN_NONE) {
 		if (!fault_in)
@@ -221,11 +220,11 @@ static int pin_make_ready(struct model *m, region_id region, uint64_t index, boo
 		if (pfn == PFN_NONE)
 			return -ENOMEM;
 	}
-	for (int tries = 0; !pin_may_stay(m, memmap_head(m, pfn)); tries++) {
-		err = tries < 2 ? pin_move_away(m, memmap_head(m, pfn)) : -ENOMEM;
-		if (err)
+	*head = memmap_head(m, pfn);
+	for (int tries = 0; !pin_may_stay(m, *head); tries++) {
+		if (tries == 2 || pin_move_away(m, *head))
 			return -ENOMEM;
-		pfn = owner_page(m, r, index);
+		*head = memmap_head(m, owner_page(m, r, index));
 	}
 	return 0;
 }
@@ -247,14 +246,13 @@ int pin_step(struct model *m, pin_id id, bool fault_in, uint64_t *cursor)
 		pfn_t head;
 
 		pages = 1;
-		err = pin_make_ready(m, set->region, index, fault_in);
+		err = pin_make_ready(m, set->region, r, index, fault_in, &head);
 		if (err == -ENOENT) {
 			err = 0;
 			continue;
 		}
 		if (err)
 			break;
-		head = memmap_head(m, owner_page(m, r, index));
 		refs = pin_folio_refs(m, head);
 		/* More references on a folio that has several cannot fail. */
 		if (refs >= 2)

@@ -18,8 +18,6 @@ bool task_collapse(struct model *m, struct op *op);
 
 /* task_release.c: giving pages back */
 bool task_release(struct model *m, struct op *op);
-/* Base page `index` of a region of any kind that holds folios; true when it was freed or given up. */
-bool task_release_page(struct model *m, region_id region, uint64_t index);
 
 /* task_ops.c: files, kernel-like requests, the machine's levers */
 bool task_write(struct model *m, struct op *op);

@@ -35,10 +35,11 @@ static void release_folio(struct model *m, pfn_t head)
 	free_pages(m, head, order);
 }
 
-bool task_release_page(struct model *m, region_id region, uint64_t index)
+/* Page `index` of a region, which is at `pfn`: true when it is gone. */
+static bool release_page(struct model *m, region_id region, const struct region *r, uint64_t index,
+			 pfn_t pfn)
 {
-	struct region *r = owner_region(m, region);
-	pfn_t pfn = owner_page(m, r, index), head;
+	pfn_t head;
 
 	if (pfn == PFN_NONE) {
 		owner_forget_swap(m, (slot_t){r->first_slot + (uint32_t)index});
@@ -105,7 +106,8 @@ static bool release_picks(struct model *m, const struct op *op, const struct reg
 }
 
 /* One page of the range, present or not: its pfn and position decide. 1 freed, 0 not. */
-static unsigned release_try(struct model *m, struct op *op, struct region *r, uint64_t position)
+static unsigned release_try(struct model *m, struct op *op, const struct region *r,
+			    uint64_t position)
 {
 	uint64_t index = op->index + position;
 	pfn_t pfn = owner_page(m, r, index);
@@ -128,7 +130,7 @@ static unsigned release_try(struct model *m, struct op *op, struct region *r, ui
 			return 1;
 		}
 	}
-	if (task_release_page(m, op->region, index)) {
+	if (release_page(m, op->region, r, index, pfn)) {
 		op->done++;
 		return 1;
 	}
