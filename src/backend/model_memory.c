@@ -156,17 +156,21 @@ static void look(struct model_exec *x, const struct held *h, struct landing *l)
 {
 	struct model *m = x->m;
 	struct region *r = owner_region(m, h->region[0]);
+	block_t block = {UINT32_MAX};
+	unsigned node = 0;
 
 	memset(l, 0, sizeof(*l));
 	for (uint64_t i = 0; i < h->pages && r->nr_pages;) {
 		pfn_t pfn = owner_page(m, r, i);
-		unsigned node;
 
 		if (pfn == PFN_NONE) {
 			i++;
 			continue;
 		}
-		node = zone_of(m, pfn)->node.v;
+		if (block_of(pfn).v != block.v) {
+			block = block_of(pfn);
+			node = zone_of(m, pfn)->node.v;
+		}
 		if (m->own.pfn[r->first_slot + i] == (SLOT_HUGE | pfn) &&
 		    i + MODEL_HUGE_PAGES <= h->pages) {
 			l->huge[node]++;

@@ -28,13 +28,15 @@ static void list_by_position(struct model_exec *x, const struct held *h, unsigne
 {
 	struct region *r = owner_region(x->m, h->region[0]);
 	uint64_t draws = stream(x->plan, step, 0);
+	uint32_t rest = UINT32_MAX; /* i % modulo */
 
 	for (uint64_t i = 0; i < h->pages; i++) {
+		rest = rest + 1 < s->modulo ? rest + 1 : 0;
 		if (owner_page(x->m, r, i) == PFN_NONE)
 			continue;
 		if (s->select == PUNCH_RANDOM)
 			drawn[i] = random_below(&draws, 1000000) < s->share_ppm;
-		c->yes[c->count] = i % s->modulo == s->residue;
+		c->yes[c->count] = rest == s->residue;
 		c->position[c->count++] = (uint32_t)i;
 	}
 }

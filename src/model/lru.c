@@ -113,8 +113,8 @@ static void lru_link(struct model *m, pfn_t head)
 
 		m->map.word[head] = ring_push_head(r, m->map.word[head], lru_moved, m);
 	}
-	memmap_lru_on(m, head);
 	lru_gauges(z, n, list, 1 << lru_order(m, head));
+	memmap_lru_on(m, head);
 }
 
 static void lru_unlink(struct model *m, pfn_t head)

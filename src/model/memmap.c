@@ -90,6 +90,22 @@ uint32_t memmap_prev_unskipped(const struct model *m, uint32_t from, uint32_t lo
 	return low;
 }
 
+void memmap_make_compound(struct model *m, pfn_t head, unsigned order, enum page_kind tail)
+{
+	memset(&m->map.state[head + 1], PG_STATE(tail, order), (1u << order) - 1);
+	MEMMAP_COUNT(m, head, order, nr_compound, +=);
+	if (order >= PAGEBLOCK_ORDER)
+		memmap_set_whole(m, head, order, true);
+}
+
+void memmap_end_compound(struct model *m, pfn_t head, unsigned order)
+{
+	memset(&m->map.state[head + 1], 0, (1u << order) - 1);
+	MEMMAP_COUNT(m, head, order, nr_compound, -=);
+	if (order >= PAGEBLOCK_ORDER)
+		memmap_set_whole(m, head, order, false);
+}
+
 void memmap_split_folio(struct model *m, pfn_t head, uint32_t first_slot)
 {
 	uint8_t state = m->map.state[head];

@@ -205,6 +205,10 @@ static inline void memmap_unuse(struct model *m, pfn_t pfn, enum page_kind kind)
 		b->bits |= BLOCK_FOREIGN_END;
 }
 
+/* The tails of an owned chunk of order 1 or more begin, and end, and what is counted of them. */
+void memmap_make_compound(struct model *m, pfn_t head, unsigned order, enum page_kind tail);
+void memmap_end_compound(struct model *m, pfn_t head, unsigned order);
+
 /* held -> owned: writes head and tails. Flags start at zero; `word` is the slot. owner.c only. */
 static inline void memmap_own(struct model *m, pfn_t pfn, unsigned order, enum page_kind kind,
 			      uint32_t word)
@@ -213,14 +217,8 @@ static inline void memmap_own(struct model *m, pfn_t pfn, unsigned order, enum p
 	m->map.state[pfn] = PG_STATE(kind, order);
 	m->map.flag[pfn] = 0;
 	m->map.word[pfn] = word;
-	if (order > 0) {
-		enum page_kind tail = KINDS_LRU >> kind & 1 ? PG_TAIL_LRU : PG_TAIL;
-
-		memset(&m->map.state[pfn + 1], PG_STATE(tail, order), (1u << order) - 1);
-		MEMMAP_COUNT(m, pfn, order, nr_compound, +=);
-	}
-	if (order >= PAGEBLOCK_ORDER)
-		memmap_set_whole(m, pfn, order, true);
+	if (order > 0)
+		memmap_make_compound(m, pfn, order, KINDS_LRU >> kind & 1 ? PG_TAIL_LRU : PG_TAIL);
 	if (kind == PG_MOVABLE_OPS)
 		MEMMAP_COUNT(m, pfn, order, nr_movable_ops, +=);
 }
@@ -238,12 +236,8 @@ static inline void memmap_disown(struct model *m, pfn_t pfn)
 		MEMMAP_COUNT(m, pfn, order, nr_movable_ops, -=);
 	m->map.state[pfn] = PG_STATE(PG_HELD, order);
 	m->map.flag[pfn] = 0;
-	if (order > 0) {
-		memset(&m->map.state[pfn + 1], 0, (1u << order) - 1);
-		MEMMAP_COUNT(m, pfn, order, nr_compound, -=);
-	}
-	if (order >= PAGEBLOCK_ORDER)
-		memmap_set_whole(m, pfn, order, false);
+	if (order > 0)
+		memmap_end_compound(m, pfn, order);
 }
 
 #define PGF_COUNTED (PGF_LRU | PGF_PINNED)

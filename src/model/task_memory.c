@@ -94,7 +94,8 @@ bool task_touch(struct model *m, struct op *op)
 		if (got > op->count - op->cursor)
 			got = op->count - op->cursor;
 		/* The steps that fall into what this fault mapped are done with it. */
-		got = (got + op->step - 1) / op->step;
+		if (got > 1)
+			got = (got + op->step - 1) / op->step;
 		op->cursor += got * op->step;
 		op->done += got;
 		break;
