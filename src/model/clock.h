@@ -49,6 +49,12 @@ void clock_memstall_leave(struct model *m);
 /* Daemons of a node are dilated when its CPUs all run tasks. Called when operations start and end. */
 void clock_set_contention(struct model *m);
 
+/* Mirrors current_is_khugepaged(). */
+static inline bool clock_is_khugepaged(const struct model *m)
+{
+	return m->clock.depth > 0 && m->clock.actor[m->clock.current.v].kind == ACTOR_KHUGEPAGED;
+}
+
 bool clock_is_valid(const struct model *m);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "model/compact.h"
 
+#include "model/clock.h"
 #include "model/policy.h"
 #include "model/trace.h"
 #include "model/zonelist.h"
@@ -14,7 +15,7 @@ static enum compact_result compact_for(struct model *m, struct zone *z, unsigned
 				       enum compact_priority prio, struct capture *capture)
 {
 	const bool full = prio == COMPACT_PRIO_SYNC_FULL;
-	struct compact_control *cc = &m->direct_cc;
+	struct compact_control *cc = clock_is_khugepaged(m) ? &m->khugepaged_cc : &m->direct_cc;
 	enum compact_result result;
 
 	*cc = (struct compact_control){

@@ -158,7 +158,7 @@ static uint64_t reclaim_do(struct model *m, const struct alloc_context *ac, stru
 
 uint64_t reclaim_try_to_free(struct model *m, const struct alloc_context *ac, unsigned order)
 {
-	struct scan_control *sc = &m->direct_sc;
+	struct scan_control *sc = clock_is_khugepaged(m) ? &m->khugepaged_sc : &m->direct_sc;
 	uint32_t flags = m->ctx.flags;
 	uint64_t freed;
 
@@ -182,7 +182,7 @@ uint64_t reclaim_try_to_free(struct model *m, const struct alloc_context *ac, un
 
 int reclaim_node(struct model *m, struct node *n, gfp_t gfp, unsigned order)
 {
-	struct scan_control *sc = &m->direct_sc;
+	struct scan_control *sc = clock_is_khugepaged(m) ? &m->khugepaged_sc : &m->direct_sc;
 	uint32_t flags = m->ctx.flags;
 	int64_t unmapped = n->stat[VM_NR_INACTIVE_FILE - VM_NODE_FIRST] +
 			   n->stat[VM_NR_ACTIVE_FILE - VM_NODE_FIRST];
@@ -231,6 +231,8 @@ void reclaim_free_folio(struct model *m, pfn_t head)
 		owner_detach_to_swap(m, head, m->swap_next);
 		m->swap_next = (m->swap_next + (1u << order)) & (SLOT_HUGE - 1);
 		stat_event(m, VM_PSWPOUT, 1 << order);
+		if (order == PMD_ORDER)
+			stat_event(m, VM_THP_SWPOUT, 1);
 	}
 	clock_charge(m, COST_RECLAIM_FREE, 1);
 	free_pages(m, head, order);

@@ -259,19 +259,63 @@ static enum fate shrink_judge(struct model *m, struct scan_control *sc, pfn_t he
 	return FATE_FREE;
 }
 
+/* Mirrors reclaimer_offset(): in whose name pages are scanned and freed. */
+static enum vmstat_item shrink_reclaimer(const struct model *m, const struct scan_control *sc)
+{
+	if (sc->is_kswapd)
+		return VM_PGSCAN_KSWAPD;
+	return clock_is_khugepaged(m) ? VM_PGSCAN_KHUGEPAGED : VM_PGSCAN_DIRECT;
+}
+
+static void shrink_put_active(struct model *m, pfn_t head)
+{
+	memmap_flag_set(m, head, PGF_ACTIVE);
+	stat_event(m, VM_PGACTIVATE, 1 << PG_ORDER(m->map.state[head]));
+	lru_putback(m, head);
+}
+
+/* Frees a folio, which goes to swap if it is anonymous: whole, or in pieces as far as there is
+ * room. Pages freed. */
+static uint64_t shrink_free(struct model *m, pfn_t head, bool file)
+{
+	unsigned order = PG_ORDER(m->map.state[head]);
+	uint64_t freed = 0;
+
+	if (file || m->swap_pages - m->swap_used >= 1u << order) {
+		reclaim_free_folio(m, head);
+		return 1ull << order;
+	}
+	if (order == PMD_ORDER)
+		stat_event(m, VM_THP_SWPOUT_FALLBACK, 1);
+	must(thp_split(m, head) == 0); /* a folio with extra references does not come here */
+	for (uint32_t i = 0; i < 1u << order; i++) {
+		/* Parts that nobody maps any more were freed by the split. */
+		if (!(KINDS_LRU >> PG_KIND(m->map.state[head + i]) & 1))
+			continue;
+		if (shrink_may_swap(m)) {
+			reclaim_free_folio(m, head + i);
+			freed++;
+		} else {
+			shrink_put_active(m, head + i);
+		}
+	}
+	return freed;
+}
+
 /* Mirrors shrink_inactive_list(). Pages freed. */
 static uint64_t shrink_inactive(struct model *m, struct scan_control *sc, enum lru_list list,
 				uint64_t want)
 {
 	struct node *n = sc->node;
 	bool file = list >= LRU_INACTIVE_FILE;
+	enum vmstat_item reclaimer = shrink_reclaimer(m, sc);
 	pfn_t taken[SWAP_CLUSTER_MAX];
 	unsigned nr;
 	uint64_t scanned, freed = 0, pages_taken = 0, swapped = 0;
 
 	lru_drain_local(m);
 	scanned = shrink_isolate(m, sc, list, want, taken, &nr);
-	stat_node(n, sc->is_kswapd ? VM_PGSCAN_KSWAPD : VM_PGSCAN_DIRECT, (int64_t)scanned);
+	stat_node(n, reclaimer, (int64_t)scanned);
 	stat_node(n, file ? VM_PGSCAN_FILE : VM_PGSCAN_ANON, (int64_t)scanned);
 	clock_charge(m, COST_RECLAIM_SCAN, nr);
 	for (unsigned i = 0; i < nr; i++) {
@@ -281,14 +325,12 @@ static uint64_t shrink_inactive(struct model *m, struct scan_control *sc, enum l
 		pages_taken += pages;
 		switch (shrink_judge(m, sc, head)) {
 		case FATE_FREE:
+			pages = shrink_free(m, head, file);
 			swapped += file ? 0 : pages;
 			freed += pages;
-			reclaim_free_folio(m, head);
 			break;
 		case FATE_ACTIVATE:
-			memmap_flag_set(m, head, PGF_ACTIVE);
-			stat_event(m, VM_PGACTIVATE, (int64_t)pages);
-			lru_putback(m, head);
+			shrink_put_active(m, head);
 			break;
 		case FATE_KEEP:
 			lru_putback(m, head);
@@ -297,7 +339,8 @@ static uint64_t shrink_inactive(struct model *m, struct scan_control *sc, enum l
 	}
 	sc->nr_file_taken += file ? pages_taken : 0;
 	sc->nr_scanned += scanned;
-	stat_node(n, sc->is_kswapd ? VM_PGSTEAL_KSWAPD : VM_PGSTEAL_DIRECT, (int64_t)freed);
+	stat_node(n, (enum vmstat_item)(reclaimer - VM_PGSCAN_KSWAPD + VM_PGSTEAL_KSWAPD),
+		  (int64_t)freed);
 	stat_node(n, file ? VM_PGSTEAL_FILE : VM_PGSTEAL_ANON, (int64_t)freed);
 	if (nr)
 		shrink_note_cost(n, file, swapped, scanned - freed);

@@ -527,8 +527,9 @@ struct capture {
 };
 
 /*
- * One compaction of one zone: struct compact_control. 4.3 KiB, embedded in whoever compacts: one for the
- * direct compactor and explicit compaction (model.direct_cc), one for each kcompactd, one for
+ * One compaction of one zone: struct compact_control. 4.3 KiB, embedded in whoever compacts: one
+ * for the direct compactor and explicit compaction (model.direct_cc), one for khugepaged, which
+ * compacts directly, too, in the middle of a task's run at times, one for each kcompactd, one for
  * alloc_contig. The upper part is filled by the caller, the lower part belongs to compact.c,
  * scan_migrate.c and scan_free.c. compact_zone_begin() zeroes the counters, not the carried-over
  * searches: kcompactd uses one structure for a whole round (whole_zone, fast_search_fail and
@@ -603,9 +604,9 @@ struct kcompactd {
 
 /*
  * One pass of reclaim over a node, and what it belongs to: scan_control. Resumable: shrink_begin()
- * computes the targets, each shrink_step() takes up to 32 folios of each list, shrink_end() runs the slab
- * shrinkers and asks should_continue_reclaim(). Owner: reclaim.c. One in model.direct_sc, one in each
- * kswapd.
+ * computes the targets, each shrink_step() takes up to 32 folios of each list, shrink_end() runs
+ * the slab shrinkers and asks should_continue_reclaim(). Owner: reclaim.c. One in model.direct_sc,
+ * one in model.khugepaged_sc, one in each kswapd.
  */
 struct scan_control {
 	/* request */
@@ -900,9 +901,11 @@ struct model {
 	struct rng rng[NR_RNG_STREAMS];
 
 	struct compact_control direct_cc;  /* compact.c; by tasks, one at a time */
+	struct compact_control khugepaged_cc;
 	struct compact_control contig_cc;  /* cma.c */
 	struct capture *capture;           /* armed capture of the running task */
-	struct scan_control direct_sc;     /* reclaim.c */
+	struct scan_control direct_sc;     /* reclaim.c; by tasks, one at a time */
+	struct scan_control khugepaged_sc;
 
 	struct khugepaged khugepaged;
 	uint32_t nr_cma;

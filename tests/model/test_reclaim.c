@@ -134,6 +134,30 @@ static void test_with_swap_anonymous_pages_go_and_come_back(void **state)
 	machine_end(m);
 }
 
+/* Huge pages go to swap whole; the last of the room takes them in pieces. */
+static void test_huge_pages_are_swapped_whole_as_long_as_they_fit(void **state)
+{
+	struct model_config c = quiet_config(PROFILE_C, 16 * PAGEBLOCK_PAGES);
+	struct model *m;
+	region_id region;
+	task_id task;
+	struct op op;
+
+	(void)state;
+	c.swap_mib = 5; /* 1280 pages: two huge ones and half of one */
+	c.thp.enabled = THP_ENABLED_ALWAYS;
+	m = machine_make(&c);
+	assert_int_equal(model_task(m, 0, &task), 0);
+	assert_int_equal(model_mmap(m, task, 9216 * 4096, ADVISE_NONE, &region), 0);
+	op = (struct op){.kind = OP_TOUCH, .region = region, .count = 9216, .write = true};
+	assert_int_equal(model_do(m, task, &op), 0);
+	assert_int_equal(counter(m, VM_THP_SWPOUT), 2);
+	assert_int_equal(counter(m, VM_THP_SWPOUT_FALLBACK), 1);
+	assert_int_equal(counter(m, VM_PSWPOUT), 1280);
+	assert_int_equal(m->swap_used, 1280);
+	machine_end(m);
+}
+
 static void test_an_oom_kill_ends_the_operation(void **state)
 {
 	struct model *m = machine_quiet(PROFILE_C, 16 * PAGEBLOCK_PAGES);
@@ -314,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_dirty_and_pinned_cache_stays),
 		cmocka_unit_test(test_a_costly_request_stops_when_compaction_is_ready),
 		cmocka_unit_test(test_with_swap_anonymous_pages_go_and_come_back),
+		cmocka_unit_test(test_huge_pages_are_swapped_whole_as_long_as_they_fit),
 		cmocka_unit_test(test_an_oom_kill_ends_the_operation),
 		cmocka_unit_test(test_order_9_wakes_kswapd_which_frees_the_gap_and_wakes_kcompactd),
 		cmocka_unit_test(

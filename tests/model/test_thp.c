@@ -437,6 +437,77 @@ static void test_khugepaged_sleeps_once_and_then_ends_the_pass(void **state)
 	machine_end(m);
 }
 
+/* khugepaged's turn comes in the middle of a task's compaction, and it has to compact itself. */
+static void test_khugepaged_compacts_inside_the_run_of_a_task(void **state)
+{
+	struct model_config c = quiet_config(PROFILE_C, NODE_PAGES);
+	struct recorded *runs = malloc(sizeof(*runs));
+	region_id old, fresh;
+	struct model *m;
+	task_id task;
+	struct op op;
+
+	(void)state;
+	c.thp.enabled = THP_ENABLED_MADVISE;
+	c.daemons = true;
+	m = machine_make(&c);
+	lay_begin(m);
+	lay(m, 512, "16384(fA)");
+	lay_end(m);
+	assert_int_equal(model_task(m, 0, &task), 0);
+	assert_int_equal(model_mmap(m, task, 512 * 4096, ADVISE_NOHUGEPAGE, &old), 0);
+	op = (struct op){.kind = OP_TOUCH, .region = old, .count = 512, .write = true};
+	assert_int_equal(model_do(m, task, &op), 0);
+	model_advise(m, old, ADVISE_HUGEPAGE);
+	assert_int_equal(model_mmap(m, task, 512 * 4096, ADVISE_HUGEPAGE, &fresh), 0);
+	clock_wake_at(m, m->khugepaged.actor, m->clock.now + 20000);
+	record(m, runs, TRACE_COMPACT_END);
+	op = (struct op){.kind = OP_TOUCH, .region = fresh, .count = 1, .write = true};
+	assert_int_equal(model_do(m, task, &op), 0);
+	record_stop(m);
+	/* khugepaged's ends inside the task's first, which goes on where it was. */
+	assert_int_equal(runs->nr, 2);
+	assert_true(runs->ev[1].time < runs->ev[0].time);
+	assert_int_equal(runs->ev[0].status, COMPACT_SUCCESS);
+	assert_int_equal(runs->ev[0].migrate_pfn, 0x600);
+	assert_int_equal(op.huge_pages[0], 1);
+	assert_int_equal(counter(m, VM_THP_COLLAPSE_ALLOC), 1);
+	assert_int_equal(counter(m, VM_COMPACT_SUCCESS), 2);
+	free(runs);
+	machine_end(m);
+}
+
+static void test_what_khugepaged_reclaims_is_counted_as_its_own(void **state)
+{
+	struct model_config c = quiet_config(PROFILE_C, NODE_PAGES);
+	region_id region;
+	struct model *m;
+	int64_t direct;
+	task_id task;
+	struct op op;
+
+	(void)state;
+	c.thp.enabled = THP_ENABLED_MADVISE;
+	c.daemons = true;
+	m = machine_make(&c);
+	lay_begin(m);
+	lay(m, 512, "14336(CK) 1024(KKKf)");
+	lay_end(m);
+	assert_int_equal(model_task(m, 0, &task), 0);
+	assert_int_equal(model_mmap(m, task, 512 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
+	op = (struct op){.kind = OP_TOUCH, .region = region, .count = 512, .write = true};
+	assert_int_equal(model_do(m, task, &op), 0);
+	direct = counter(m, VM_PGSCAN_DIRECT); /* by the faults */
+	assert_int_equal(counter(m, VM_PGSCAN_KHUGEPAGED), 0);
+	model_advise(m, region, ADVISE_HUGEPAGE);
+	model_sleep(m, 11000000000ull);
+	assert_true(counter(m, VM_THP_COLLAPSE_ALLOC_FAILED) > 0);
+	assert_true(counter(m, VM_PGSCAN_KHUGEPAGED) >= 32);
+	assert_int_equal(counter(m, VM_PGSTEAL_KHUGEPAGED), counter(m, VM_PGSCAN_KHUGEPAGED));
+	assert_int_equal(counter(m, VM_PGSCAN_DIRECT), direct);
+	machine_end(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,6 +527,8 @@ int main(void)
 		cmocka_unit_test(test_collapse_makes_one_page_of_512),
 		cmocka_unit_test(test_khugepaged_finds_advised_ranges_by_itself),
 		cmocka_unit_test(test_khugepaged_sleeps_once_and_then_ends_the_pass),
+		cmocka_unit_test(test_khugepaged_compacts_inside_the_run_of_a_task),
+		cmocka_unit_test(test_what_khugepaged_reclaims_is_counted_as_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
