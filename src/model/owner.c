@@ -290,7 +290,8 @@ static uint32_t owner_empty_slots(struct model *m, struct region *r, pfn_t head,
 	return found;
 }
 
-static void owner_take_out(struct model *m, pfn_t head, uint32_t mark)
+/* Base pages that were mapped. */
+static uint32_t owner_take_out(struct model *m, pfn_t head, uint32_t mark)
 {
 	uint8_t state = m->map.state[head];
 	enum page_kind kind = PG_KIND(state);
@@ -303,18 +304,21 @@ static void owner_take_out(struct model *m, pfn_t head, uint32_t mark)
 	found = owner_empty_slots(m, r, head, kind, order, slot, mark);
 	owner_count(m, r, -(int64_t)found);
 	/* Unmapped parts of an anonymous folio left the gauges when they were unmapped. */
+	if (kind == PG_ANON && found != 1u << order)
+		m->nr_deferred_splits--;
 	owner_gauges(m, r, head, kind, order, kind == PG_ANON ? -(int64_t)found : -(1 << order));
 	memmap_disown(m, head);
+	return found;
 }
 
 void owner_detach(struct model *m, pfn_t head)
 {
-	owner_take_out(m, head, 0);
+	(void)owner_take_out(m, head, 0);
 }
 
 void owner_detach_to_swap(struct model *m, pfn_t head, uint32_t swap_entry)
 {
-	owner_take_out(m, head, SLOT_SWAP | swap_entry);
+	m->swap_used += owner_take_out(m, head, SLOT_SWAP | swap_entry);
 }
 
 void owner_forget_swap(struct model *m, slot_t slot)

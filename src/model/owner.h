@@ -78,7 +78,7 @@ void owner_attach(struct model *m, pfn_t head, unsigned order, enum page_kind ki
 		  bool huge);
 /* owned -> held: empties the slots, takes the gauges back. Must be off the LRU and unpinned. */
 void owner_detach(struct model *m, pfn_t head);
-/* owned -> held, but slots get SLOT_SWAP marks. */
+/* owned -> held, but slots get SLOT_SWAP marks and count as swapped. */
 void owner_detach_to_swap(struct model *m, pfn_t head, uint32_t swap_entry);
 /* A swap mark in this slot, if there is one, is dropped. */
 void owner_forget_swap(struct model *m, slot_t slot);

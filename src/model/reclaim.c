@@ -227,7 +227,6 @@ void reclaim_free_folio(struct model *m, pfn_t head)
 	if (PG_KIND(state) == PG_FILE) {
 		owner_detach(m, head);
 	} else {
-		m->swap_used += 1u << order;
 		owner_detach_to_swap(m, head, m->swap_next);
 		m->swap_next = (m->swap_next + (1u << order)) & (SLOT_HUGE - 1);
 		stat_event(m, VM_PSWPOUT, 1 << order);

@@ -102,9 +102,13 @@ static void collapse_free_old(struct model *m, uint32_t group, unsigned order)
 			continue;
 		head = memmap_head(m, value);
 		k = PG_ORDER(m->map.state[head]);
-		if (k && owner_slot(m, head).v + (1u << k) > group + (1u << order)) {
-			owner_unmap_slot(m, (slot_t){group + i});
-			continue;
+		if (k > order) {
+			/* All of the range is a part of this one. */
+			region_id region = owner_region_of_slot(m, (slot_t){group});
+
+			thp_unmap_part(m, region, group - owner_region(m, region)->first_slot,
+				       1u << order);
+			return;
 		}
 		lru_forget(m, head);
 		owner_detach(m, head);

@@ -22,6 +22,10 @@ static void split_free_leftover(struct model *m, pfn_t page, bool isolated)
 {
 	if (isolated)
 		lru_isolated_gone(m, page, 0);
+	if (m->map.flag[page] & PGF_UNEVICTABLE) {
+		stat_zone(zone_of(m, page), VM_NR_MLOCK, -1);
+		stat_event(m, VM_UNEVICTABLE_PGS_CLEARED, 1);
+	}
 	memmap_disown(m, page);
 	free_pages(m, page, 0);
 }
@@ -113,16 +117,13 @@ static void split_unmap_anon(struct model *m, pfn_t head, unsigned order, uint32
 			owner_unmap_slot(m, (slot_t){slot + i});
 	}
 	clock_charge(m, COST_UNMAP_PAGE, to - from);
+	m->nr_deferred_splits += was_whole;
 	if (split_nothing_mapped(m, head, order, slot)) {
-		m->nr_deferred_splits -= !was_whole;
 		split_free_folio(m, head, order);
 		return;
 	}
-	if (was_whole) {
-		m->nr_deferred_splits++;
-		if (order == PMD_ORDER)
-			stat_event(m, VM_THP_DEFERRED_SPLIT_PAGE, 1);
-	}
+	if (was_whole && order == PMD_ORDER)
+		stat_event(m, VM_THP_DEFERRED_SPLIT_PAGE, 1);
 	/* An ordered list finds its folios through their first slot, which may be gone now. */
 	if (m->node[zone_of(m, head)->node.v].lru.ordered[LRU_INACTIVE_ANON])
 		(void)!thp_split(m, head);

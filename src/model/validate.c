@@ -33,8 +33,12 @@ __attribute__((format(printf, 2, 3))) static bool wrong(const struct report *r, 
 
 /* Sums that are compared with gauges, by node. */
 struct sums {
-	int64_t anon, file, shmem, dirty, writeback, tables, slab, hugetlb, unlisted_anon,
-		unlisted_file;
+	int64_t anon, file, shmem, dirty, writeback, tables, slab, slab_reclaimable, hugetlb,
+		unlisted_anon, unlisted_file;
+	int64_t mapped;                                       /* pages of files and shared memory */
+	int64_t anon_pmds, shmem_huge, shmem_pmds, file_huge; /* in huge pages */
+	int64_t mlocked, write_pending;                       /* of the zone in work */
+	uint64_t deferred_splits;                             /* of the machine */
 };
 
 /* Everything behind the head of a chunk says that it is behind one. */
@@ -45,6 +49,51 @@ static bool interior_is_valid(const struct model *m, pfn_t head, unsigned order,
 			return false;
 	}
 	return true;
+}
+
+/* Some set must cover what is marked as pinned. */
+static bool pin_covers(const struct model *m, uint32_t slot, unsigned order)
+{
+	for (uint32_t i = 1; i < m->pins.nr_sets; i++) {
+		const struct pin_set *set = &m->pins.set[i];
+
+		if (set->times && slot + (1u << order) > set->first_slot &&
+		    slot < set->first_slot + set->nr_slots)
+			return true;
+	}
+	return false;
+}
+
+/* What a folio adds to the sums beside its pages. */
+static void sum_folio(struct model *m, pfn_t head, uint32_t slot, uint32_t mapped, struct sums *s)
+{
+	const struct region *r = owner_region(m, owner_region_of_slot(m, (slot_t){slot}));
+	uint8_t flags = m->map.flag[head];
+	enum page_kind kind = PG_KIND(m->map.state[head]);
+	unsigned order = PG_ORDER(m->map.state[head]);
+	bool pmd = m->own.pfn[slot] == (SLOT_HUGE | head), huge = order == PMD_ORDER;
+	int64_t pages = 1 << order;
+
+	s->mlocked += flags & PGF_UNEVICTABLE ? pages : 0;
+	if (kind == PG_ANON) {
+		s->anon += mapped;
+		s->anon_pmds += pmd;
+		s->deferred_splits += mapped != pages;
+		return;
+	}
+	s->file += pages;
+	s->mapped += r->mapped ? pages : 0;
+	if (kind == PG_SHMEM) {
+		s->shmem += pages;
+		s->shmem_huge += huge;
+		s->shmem_pmds += pmd && r->mapped;
+		return;
+	}
+	s->file_huge += huge;
+	s->dirty += flags & PGF_DIRTY ? pages : 0;
+	s->writeback += flags & PGF_WRITEBACK ? pages : 0;
+	s->write_pending += flags & PGF_DIRTY ? pages : 0;
+	s->write_pending += flags & PGF_WRITEBACK ? pages : 0;
 }
 
 /* The slots of a folio that point to it. */
@@ -65,7 +114,7 @@ static bool owned_is_valid(struct model *m, pfn_t head, struct sums *s, const st
 	enum page_kind kind = PG_KIND(state);
 	unsigned order = PG_ORDER(state);
 	int64_t pages = 1 << order;
-	bool lru = KINDS_LRU >> kind & 1;
+	bool lru = KINDS_LRU >> kind & 1, reclaimable;
 	slot_t slot;
 	uint32_t mapped;
 
@@ -82,17 +131,19 @@ static bool owned_is_valid(struct model *m, pfn_t head, struct sums *s, const st
 		mapped = mapped_pages(m, head, order, slot.v);
 		if (mapped == 0 || (kind != PG_ANON && mapped != pages))
 			return wrong(r, "pfn %u: its owner does not know it", head);
-		if (kind == PG_ANON)
-			s->anon += mapped;
+		if (flags & PGF_PINNED && !pin_covers(m, slot.v, order))
+			return wrong(r, "pfn %u: pinned by nobody", head);
+		sum_folio(m, head, slot.v, mapped, s);
 		if (!(flags & PGF_LRU))
 			*(kind == PG_FILE ? &s->unlisted_file : &s->unlisted_anon) += pages;
+		return true;
 	}
-	s->file += kind == PG_FILE || kind == PG_SHMEM ? pages : 0;
-	s->shmem += kind == PG_SHMEM ? pages : 0;
-	s->dirty += kind == PG_FILE && flags & PGF_DIRTY ? pages : 0;
-	s->writeback += kind == PG_FILE && flags & PGF_WRITEBACK ? pages : 0;
+	if (kind != PG_SLAB && flags)
+		return wrong(r, "pfn %u: flags %#x of a page that has none", head, flags);
+	reclaimable = owner_region(m, owner_region_of_slot(m, slot))->chunk_gfp & __GFP_RECLAIMABLE;
 	s->tables += kind == PG_PGTABLE ? pages : 0;
-	s->slab += kind == PG_SLAB ? pages : 0;
+	if (kind == PG_SLAB)
+		*(reclaimable ? &s->slab_reclaimable : &s->slab) += pages;
 	s->hugetlb += kind == PG_HUGETLB ? pages : 0;
 	return true;
 }
@@ -148,7 +199,26 @@ static bool gauge_is(const struct node *n, enum vmstat_item item, int64_t want,
 				     vmstat_rows[item].name, (long long)have, (long long)want);
 }
 
-static bool node_is_valid(struct model *m, struct node *n, const struct report *r)
+static bool zone_gauge_is(const struct zone *z, enum vmstat_item item, int64_t want,
+			  const struct report *r)
+{
+	return z->stat[item] == want ||
+	       wrong(r, "zone %s (node %u): %s is %lld, pages say %lld", z->name, z->node.v,
+		     vmstat_rows[item].name, (long long)z->stat[item], (long long)want);
+}
+
+static bool reserve_is_valid(const struct zone *z, const struct report *r)
+{
+	if (z->nr_reserved_highatomic !=
+	    (uint64_t)z->nr_blocks_of[MIGRATE_HIGHATOMIC] * PAGEBLOCK_PAGES)
+		return wrong(r, "zone %s (node %u): %llu pages are reserved in %u blocks", z->name,
+			     z->node.v, (unsigned long long)z->nr_reserved_highatomic,
+			     z->nr_blocks_of[MIGRATE_HIGHATOMIC]);
+	return true;
+}
+
+static bool node_is_valid(struct model *m, struct node *n, uint64_t *deferred_splits,
+			  const struct report *r)
 {
 	struct sums s = {0};
 
@@ -158,9 +228,13 @@ static bool node_is_valid(struct model *m, struct node *n, const struct report *
 		if (n->zone[k].v == ZONE_NONE.v)
 			continue;
 		z = &m->zone[n->zone[k].v];
-		if (!zone_pages_are_valid(m, z, &s, r))
+		s.mlocked = s.write_pending = 0;
+		if (!reserve_is_valid(z, r) || !zone_pages_are_valid(m, z, &s, r) ||
+		    !zone_gauge_is(z, VM_NR_MLOCK, s.mlocked, r) ||
+		    !zone_gauge_is(z, VM_NR_ZONE_WRITE_PENDING, s.write_pending, r))
 			return false;
 	}
+	*deferred_splits += s.deferred_splits;
 	for (uint32_t c = 0; c < m->nr_cpus; c++) {
 		const struct lru_batch *b = &m->cpu[c].lru_add;
 
@@ -183,23 +257,52 @@ static bool node_is_valid(struct model *m, struct node *n, const struct report *
 	       gauge_is(n, VM_NR_DIRTY, s.dirty, r) &&
 	       gauge_is(n, VM_NR_WRITEBACK, s.writeback, r) &&
 	       gauge_is(n, VM_NR_PAGE_TABLE_PAGES, s.tables, r) &&
-	       gauge_is(n, VM_NR_SLAB_UNRECLAIMABLE,
-			s.slab - n->stat[VM_NR_SLAB_RECLAIMABLE - VM_NODE_FIRST], r) &&
+	       gauge_is(n, VM_NR_SLAB_UNRECLAIMABLE, s.slab, r) &&
+	       gauge_is(n, VM_NR_SLAB_RECLAIMABLE, s.slab_reclaimable, r) &&
+	       gauge_is(n, VM_NR_MAPPED, s.mapped, r) &&
+	       gauge_is(n, VM_NR_ANON_TRANSPARENT_HUGEPAGES, s.anon_pmds, r) &&
+	       gauge_is(n, VM_NR_SHMEM_HUGEPAGES, s.shmem_huge, r) &&
+	       gauge_is(n, VM_NR_SHMEM_PMDMAPPED, s.shmem_pmds, r) &&
+	       gauge_is(n, VM_NR_FILE_HUGEPAGES, s.file_huge, r) &&
 	       gauge_is(n, VM_NR_HUGETLB, s.hugetlb, r) &&
 	       gauge_is(n, VM_NR_ISOLATED_ANON, s.unlisted_anon, r) &&
 	       gauge_is(n, VM_NR_ISOLATED_FILE, s.unlisted_file, r);
 }
 
+/* Pages in swap are as many as the slots that say so. */
+static uint64_t swapped_slots(const struct model *m)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 1; i < m->own.nr_regions; i++) {
+		const struct region *reg = &m->own.region[i];
+
+		for (uint32_t k = 0; reg->kind != REGION_FREE && k < reg->nr_slots; k++)
+			n += (m->own.pfn[reg->first_slot + k] & SLOT_SWAP) != 0;
+	}
+	return n;
+}
+
 bool validate(struct model *m, char *why, size_t size)
 {
 	struct report r = {why, size};
+	uint64_t deferred_splits = 0;
 
 	if (!validate_lists(m, why, size))
 		return false;
 	for (unsigned i = 0; i < m->nr_nodes; i++) {
-		if (m->node[i].present && !node_is_valid(m, &m->node[i], &r))
+		if (m->node[i].present && !node_is_valid(m, &m->node[i], &deferred_splits, &r))
 			return false;
 	}
+	if (deferred_splits != m->nr_deferred_splits)
+		return wrong(&r, "%llu folios wait to be split, pages say %llu",
+			     (unsigned long long)m->nr_deferred_splits,
+			     (unsigned long long)deferred_splits);
+	if (m->swap_used > m->swap_pages || (m->swap_pages && swapped_slots(m) != m->swap_used))
+		return wrong(&r, "swap: %llu of %llu pages used, slots say otherwise",
+			     (unsigned long long)m->swap_used, (unsigned long long)m->swap_pages);
+	if (m->clock.depth == 0 && (m->capture || m->ctx.memstall))
+		return wrong(&r, "nobody runs, and a page is waited for");
 	for (uint32_t i = 1; i < m->own.nr_regions; i++) {
 		if (m->own.region[i].kind != REGION_FREE &&
 		    !owner_region_is_valid(m, (region_id){i}))
