@@ -4,7 +4,7 @@
 /*
  * One run on the userspace kernel; shared by model.c (the run), model_machine.c (what a plan's
  * machine is made of), model_step.c (steps and their records), model_memory.c (steps that hold
- * memory) and model_punch.c.
+ * memory), model_pin.c and model_punch.c.
  */
 #include <compactlab/error.h>
 #include <jansson.h>
@@ -24,6 +24,7 @@ struct held {
 	unsigned regions;
 	region_id *region;
 	uint64_t pages;  /* of region[0] in use */
+	bool squeezed;   /* its worker keeps a list of places */
 	region_id below; /* of the first task: data and heap, below the regions; 0: none */
 };
 
@@ -123,7 +124,7 @@ void model_account_start(struct model_exec *x);
 /* Can this file of the kernel be read from the model? */
 bool model_file_known(const char *file);
 
-/* ---- model_memory.c, model_files.c, model_punch.c
+/* ---- model_memory.c, model_files.c, model_pin.c, model_punch.c
  * -------------------------------------------------------- */
 
 /* The kinds of steps that hold memory. They fill record and effect; 0 or an error without place. */
@@ -165,6 +166,10 @@ int model_io_files(struct model_exec *x, struct held *h, const struct step_fault
 		   struct cl_error *err);
 int model_io_start(struct model_exec *x, struct held *h, const struct step_fault *f,
 		   struct cl_error *err);
+/* Memory of the step's worker for a table of its own. Of pagemap, an entry a page of what it holds. */
+#define MODEL_ENTRY_BYTES 8u
+int model_table(struct model_exec *x, struct held *h, uint64_t bytes, region_id *table,
+		struct cl_error *err);
 /* -EINVAL when the memory of that step was released. */
 int model_still_held(struct model_exec *x, unsigned of, struct cl_error *err);
 #endif

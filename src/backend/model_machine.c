@@ -17,11 +17,10 @@
 /* A struct page is 64 bytes: this share of each node holds the kernel's array of them. */
 #define MEMMAP_SHARE 64u
 /*
- * The rest of what a 7.3 guest is not given to manage: its image, at 16 MiB; tables made at boot,
- * on each node; and where memory reaches beyond 4 GiB, buffers for devices that cannot.
+ * The rest of what a 7.3 guest is not given to manage: its image, at 16 MiB, and where memory
+ * reaches beyond 4 GiB, buffers for devices that cannot.
  */
-#define IMAGE_MIB  39u
-#define TABLES_MIB 4u
+#define IMAGE_MIB  51u
 #define BOUNCE_MIB 64u
 /* QEMU's q35: a machine of so much has 2 GiB below 4 GiB, a smaller one has everything there. */
 #define LARGE_MIB     2816u
@@ -66,8 +65,6 @@ static void make_nodes(const struct machine *machine, struct model_config *c)
 
 		n->mib = machine->node_bytes[i] / MIB & ~1ull;
 		n->reserved_mib = n->mib / MEMMAP_SHARE;
-		if (n->mib >= SMALLEST_MIB)
-			n->reserved_mib += i ? 1 : TABLES_MIB;
 		if (i == 0 && n->mib >= SMALLEST_MIB)
 			c->image_mib = n->mib / 8 < IMAGE_MIB ? (uint32_t)n->mib / 8 : IMAGE_MIB;
 		if (i == 0 && total >= LARGE_MIB)
@@ -84,7 +81,7 @@ static void make_nodes(const struct machine *machine, struct model_config *c)
 
 static unsigned count_tasks(const struct plan *p)
 {
-	unsigned tasks = 16;
+	unsigned tasks = 32;
 
 	for (unsigned i = 0; i < p->steps; i++) {
 		const struct step *s = &p->step[i];
@@ -183,28 +180,41 @@ int model_machine_config(const struct backend_run *run, struct model_config *con
 /* ---- its past ----------------------------------------------------------------------------- */
 
 /*
- * What a system that has just booted took on its first node and on each other. A 7.3 guest holds
- * 8600 and 4800 pages then; some 2400 and 1500 more are free in blocks that are not movable, and it
- * is these that page tables are made of before a block of movable memory is touched.
+ * What a system that has just booted took. The nodes of six boots of a 7.3 guest hold 6000 to 8400
+ * and 4600 to 7000 pages of kernel memory then, 11,600 to 13,000 together. Init has its own on each
+ * node in turn, as the kernel's first process does; what others work for lies on their nodes.
  */
-#define AGE_PAGES       11200u
-#define AGE_PAGES_OTHER 6800u
-#define AGE_SHARE       16u  /* but no more than this part of the memory */
-#define AGE_GIVEN       195u /* per thousand of it were given back ... */
-#define AGE_GIVEN_MORE  50u  /* ... or up to so much more */
+#define AGE_PAGES      6500u
+#define AGE_PAGES_NODE 2300u
+#define AGE_SHARE      16u  /* but no more than this part of the memory */
+#define AGE_WORKERS    8u   /* each for a sixteenth; init has the other half */
+#define AGE_ROUND      64u  /* taken between two looks at what to give back */
+#define AGE_GIVEN      195u /* per thousand of it were given back ... */
+#define AGE_GIVEN_MORE 50u  /* ... or up to so much more */
+#define AGE_INODES     500u /* and as many dentries and nodes of their trees */
 
 /*
- * And the memory of its programs on the first node: a guest's files, which are in memory, and two
- * processes. Wherever holes lie, there is one of these pages on a frame that a sample meets.
+ * The buffers of the events that the runner listens to (src/os/trace.c), made on one CPU for each
+ * CPU on its node: 1/64 of memory together, 8 MiB a CPU at most. Taking so much at once makes the
+ * refills of that CPU's lists as large as they get: some 1800 free pages of each node are left
+ * there.
  */
-#define PROGRAM_FILES 361u
-#define PROGRAM_PAGES 440u
+#define TRACE_SHARE 64u
+#define TRACE_MOST  2048u
+
+/*
+ * And the memory of its programs: the files of a guest's first file system, on the node where they
+ * were unpacked, and what processes have on each node with CPUs (26 to 39 pages).
+ */
+#define PROGRAM_FILES 366u
+#define PROGRAM_PAGES 33u
 
 struct past {
 	struct model *m;
 	struct rng *rng;
 	task_id task;
 	region_id pool;
+	uint64_t chunks; /* that were put into it */
 };
 
 static uint64_t draw(struct past *a, uint64_t bound)
@@ -231,27 +241,108 @@ static uint64_t past_event(struct past *a)
 		op.count = 1 + draw(a, 200);
 	}
 	(void)!model_do(a->m, a->task, &op);
+	if (op.kind == OP_KALLOC)
+		a->chunks += op.done;
 	return op.kind == OP_KALLOC ? op.done << op.order : op.done / 4;
 }
 
-static int past_node(struct model *m, unsigned node, uint64_t pages)
+static unsigned any_cpu(struct past *a)
 {
-	struct past a = {.m = m, .rng = &m->rng[RNG_BOOT]};
-	struct op op = {.kind = OP_RELEASE, .pick = PICK_RANDOM};
+	return (unsigned)draw(a, a->m->nr_cpus);
+}
+
+/* The first process: inodes come first, and are few, so that little is left for more of them. */
+static int past_init(struct past *a, const struct mempolicy *policy)
+{
+	static const int caches[] = {SLAB_DENTRY, SLAB_INODE, SLAB_XARRAY_NODE};
+	struct op op = {.kind = OP_SLAB, .count = AGE_INODES};
+	int r = 0;
+
+	model_task_policy(a->m, a->task, policy);
+	for (unsigned i = 0; i < 3 && !r; i++) {
+		op.cache = caches[i];
+		r = model_do(a->m, a->task, &op);
+	}
+	return r;
+}
+
+/* About a fifth goes back at once, so that the refills of the CPU's lists stay small. */
+static int past_round(struct past *a, uint64_t *taken)
+{
+	struct op op = {.kind = OP_RELEASE,
+			.pick = PICK_RANDOM,
+			.region = a->pool,
+			.index = a->chunks};
+	uint64_t until = *taken + AGE_ROUND;
+
+	while (*taken < until)
+		*taken += past_event(a);
+	op.count = a->chunks - op.index;
+	op.permille = AGE_GIVEN + (uint32_t)draw(a, AGE_GIVEN_MORE);
+	return op.count ? model_do(a->m, a->task, &op) : 0;
+}
+
+/* Somebody takes so many pages. */
+static int past_take(struct past *a, unsigned cpu, uint64_t pages, const struct mempolicy *policy)
+{
 	uint64_t taken = 0;
-	int r = model_task(m, m->node[node].first_cpu, &a.task);
+	int r = model_task(a->m, cpu, &a->task);
 
 	if (!r)
-		r = model_pool(m, REGION_KERNEL, pages, &a.pool);
-	while (!r && taken < pages)
-		taken += past_event(&a);
+		r = model_pool(a->m, REGION_KERNEL, pages + AGE_ROUND, &a->pool);
 	if (r)
 		return r;
-	op.region = a.pool;
-	op.count = pages;
-	op.permille = AGE_GIVEN + (uint32_t)draw(&a, AGE_GIVEN_MORE);
-	r = model_do(m, a.task, &op);
-	model_task_exit(m, a.task);
+	a->chunks = 0;
+	if (policy)
+		r = past_init(a, policy);
+	while (!r && taken < pages)
+		r = past_round(a, &taken);
+	model_task_exit(a->m, a->task);
+	return r;
+}
+
+static int past_kernel(struct past *a)
+{
+	struct mempolicy policy = {.mode = MPOL_INTERLEAVE, .home = NODE_NONE};
+	uint64_t pages = AGE_PAGES, memory = 0;
+	int r;
+
+	for (unsigned i = 0; i < a->m->nr_nodes; i++) {
+		if (!a->m->node[i].present)
+			continue;
+		policy.nodes |= 1u << i;
+		pages += AGE_PAGES_NODE;
+		memory += a->m->node[i].present;
+	}
+	if (pages > memory / AGE_SHARE)
+		pages = memory / AGE_SHARE;
+	r = past_take(a, any_cpu(a), pages / 2, &policy);
+	for (unsigned i = 0; i < AGE_WORKERS && !r; i++)
+		r = past_take(a, any_cpu(a), pages / 2 / AGE_WORKERS, NULL);
+	return r;
+}
+
+static int past_trace(struct past *a)
+{
+	struct op op = {.kind = OP_KALLOC, .gfp = GFP_KERNEL};
+	struct mempolicy policy = {.mode = MPOL_PREFERRED, .home = NODE_NONE};
+	uint64_t memory = 0;
+	int r = model_task(a->m, any_cpu(a), &a->task);
+
+	for (unsigned i = 0; i < a->m->nr_nodes; i++)
+		memory += a->m->node[i].present;
+	op.count = memory / TRACE_SHARE / a->m->nr_cpus;
+	if (op.count > TRACE_MOST)
+		op.count = TRACE_MOST;
+	op.count += op.count / 64; /* what describes them */
+	if (!r)
+		r = model_pool(a->m, REGION_KERNEL, op.count * a->m->nr_cpus, &op.region);
+	for (unsigned i = 0; i < a->m->nr_cpus && !r; i++) {
+		policy.nodes = 1u << a->m->cpu[i].node.v;
+		model_task_policy(a->m, a->task, &policy);
+		r = model_do(a->m, a->task, &op);
+	}
+	model_task_exit(a->m, a->task);
 	return r;
 }
 
@@ -281,38 +372,46 @@ static int past_dma_pool(struct model *m)
 }
 
 /* Programs stay until the end. */
-static int past_programs(struct model *m)
+static int past_files(struct past *a)
 {
 	struct op op = {.kind = OP_TOUCH, .count = PROGRAM_FILES, .write = true};
 	task_id task;
-	int r = model_task(m, 0, &task);
+	int r = model_task(a->m, any_cpu(a), &task);
 
 	if (!r)
-		r = model_shmem(m, task, PROGRAM_FILES * MODEL_PAGE_BYTES, false, &op.region);
-	if (!r)
-		r = model_do(m, task, &op);
-	if (!r)
-		r = model_mmap(m, task, PROGRAM_PAGES * MODEL_PAGE_BYTES, ADVISE_NOHUGEPAGE,
-			       &op.region);
-	op.count = PROGRAM_PAGES;
-	return r ? r : model_do(m, task, &op);
+		r = model_shmem(a->m, task, PROGRAM_FILES * MODEL_PAGE_BYTES, false, &op.region);
+	return r ? r : model_do(a->m, task, &op);
 }
 
+static int past_program(struct past *a, unsigned cpu)
+{
+	struct op op = {.kind = OP_TOUCH, .count = PROGRAM_PAGES, .write = true};
+	task_id task;
+	int r = model_task(a->m, cpu, &task);
+
+	if (!r)
+		r = model_mmap(a->m, task, PROGRAM_PAGES * MODEL_PAGE_BYTES, ADVISE_NOHUGEPAGE,
+			       &op.region);
+	return r ? r : model_do(a->m, task, &op);
+}
+
+/* In the order in which a kernel does it. */
 int model_machine_age(struct model *m, struct cl_error *err)
 {
+	struct past a = {.m = m, .rng = &m->rng[RNG_BOOT]};
 	int r = past_dma_pool(m);
 
 	if (!r)
-		r = past_programs(m);
-	for (unsigned i = 0; i < m->nr_nodes && !r; i++) {
-		uint64_t pages = i ? AGE_PAGES_OTHER : AGE_PAGES;
-
-		if (!m->node[i].present || !m->node[i].nr_cpus)
-			continue;
-		if (pages > m->node[i].present / AGE_SHARE)
-			pages = m->node[i].present / AGE_SHARE;
-		r = past_node(m, i, pages);
-	}
+		r = past_kernel(&a);
+	if (!r)
+		r = past_files(&a);
+	model_free_init(m, any_cpu(&a));
+	for (unsigned i = 0; i < m->nr_nodes && !r; i++)
+		if (m->node[i].nr_cpus)
+			r = past_program(&a, m->node[i].first_cpu +
+						     (unsigned)draw(&a, m->node[i].nr_cpus));
+	if (!r)
+		r = past_trace(&a);
 	return r ? cl_error(err, r, "the machine cannot be set up") : 0;
 }
 

@@ -20,9 +20,6 @@
 /* Of so many pieces one is the first on another CPU, on average. */
 #define CHUNKS_A_MOVE 8u
 
-/* Pages of one pinned buffer: its table is one page of kernel memory. */
-#define BUFFER_PAGES 240u
-
 void model_held_free(struct held *h)
 {
 	free(h->task);
@@ -670,70 +667,6 @@ int model_fault(struct model_exec *x, unsigned i, json_t *record, struct model_e
 	json_object_set_new(record, "runs", json_integer(all.runs));
 	if (all.runs > 1)
 		json_object_set_new(record, "all_runs", repeats_json(x->m, &all));
-	return r;
-}
-
-/* ---- pins ----------------------------------------------------------------------------- */
-
-int model_still_held(struct model_exec *x, unsigned of, struct cl_error *err)
-{
-	if (x->held[of].alive)
-		return 0;
-	return cl_error(err, -EINVAL, "the memory of step %s was released before",
-			x->plan->step[of].name);
-}
-
-int model_pin_step(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
-		   struct cl_error *err)
-{
-	unsigned of = x->plan->step[i].pin.of;
-	struct held *h = &x->held[of];
-	struct op op = {.kind = OP_PIN}, tables = {.kind = OP_SLAB, .cache = x->pin_cache};
-	struct landing l;
-	ns_t start;
-	int r = model_still_held(x, of, err);
-
-	if (r)
-		return r;
-	look(x, h, &l);
-	op.region = h->region[0];
-	op.count = h->pages;
-	tables.count = l.present / BUFFER_PAGES + 1;
-	model_span_open(x, e);
-	start = model_now(x->m);
-	r = model_act(x, h, 0, &tables, err);
-	if (!r)
-		r = model_act(x, h, 0, &op, err);
-	e->time_ns = model_now(x->m) - start;
-	model_span_close(x, e);
-	x->pin[i] = op.pin;
-	x->pinned[i] = l.present;
-	model_detail(record, "pinned_pages", l.present);
-	if (!r &&
-	    e->after.value[VM_NR_FOLL_PIN_ACQUIRED] - e->before.value[VM_NR_FOLL_PIN_ACQUIRED] <
-		    (int64_t)l.present)
-		r = cl_error(err, -EIO, "%llu pages should be pinned and are not",
-			     (unsigned long long)l.present);
-	return r;
-}
-
-int model_unpin_step(struct model_exec *x, unsigned i, json_t *record, struct model_effect *e,
-		     struct cl_error *err)
-{
-	unsigned pin = x->plan->step[i].unpin.of, of = x->plan->step[pin].pin.of;
-	struct op op = {.kind = OP_UNPIN, .pin = x->pin[pin]};
-	int r = model_still_held(x, of, err);
-
-	if (r)
-		return r;
-	op.region = x->held[of].region[0];
-	model_span_open(x, e);
-	r = model_act(x, &x->held[of], 0, &op, err);
-	(void)slab_free_oldest(x->m, x->pin_cache, x->pinned[pin] / BUFFER_PAGES + 1);
-	model_span_close(x, e);
-	e->time_ns = op.end - op.start;
-	x->pin[pin] = (pin_id){0};
-	model_detail(record, "pinned_pages", x->pinned[pin]);
 	return r;
 }
 

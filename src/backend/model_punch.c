@@ -104,14 +104,13 @@ static uint64_t arrange(struct model_exec *x, unsigned step, const struct step_p
 }
 
 /*
- * The worker's own tables are memory too, some 24 bytes a page: they lie in blocks that were free,
+ * The worker's own tables are memory, too, some 24 bytes a page: they lie in blocks that were free,
  * and when they go again their pages are the last on the CPU's lists.
  */
-#define ENTRY_BYTES 8u  /* of pagemap, read once */
 #define TABLE_BYTES 16u /* what is chosen, as long as the step takes */
 
-static int table_new(struct model_exec *x, struct held *h, uint64_t bytes, region_id *table,
-		     struct cl_error *err)
+int model_table(struct model_exec *x, struct held *h, uint64_t bytes, region_id *table,
+		struct cl_error *err)
 {
 	struct op op = {.kind = OP_TOUCH, .write = true};
 	int r = model_mmap(x->m, h->task[0], bytes, ADVISE_NOHUGEPAGE, table);
@@ -132,10 +131,10 @@ static int punch_list(struct model_exec *x, unsigned i, const struct step_punch 
 	region_id entries, table;
 	uint64_t freed;
 	int64_t gone;
-	int r = table_new(x, h, h->pages * ENTRY_BYTES, &entries, err);
+	int r = model_table(x, h, h->pages * MODEL_ENTRY_BYTES, &entries, err);
 
 	if (!r)
-		r = table_new(x, h, h->pages * TABLE_BYTES, &table, err);
+		r = model_table(x, h, h->pages * TABLE_BYTES, &table, err);
 	if (r)
 		return r;
 	model_munmap(x->m, entries);

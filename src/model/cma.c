@@ -42,7 +42,7 @@ int cma_init(struct model *m)
 		if (!z || z->cma_pages + pages > z->managed)
 			return -EINVAL;
 		/* Areas of a zone lie one below the other, under what boot reserved at its end. */
-		end = pb_start(z->end_pfn - (pfn_t)(z->present - z->managed) - (pfn_t)z->cma_pages);
+		end = pb_start(z->boot_end - (pfn_t)z->cma_pages);
 		area->name = "area";
 		area->base = end - pages;
 		area->pages = pages;

@@ -110,8 +110,8 @@ struct model_config {
 	struct zone_config zone[CONFIG_MAX_NODES * 4];
 	bool flat;             /* no DMA, no DMA32, no hole: everything is Normal, from pfn 512 */
 	uint32_t pci_hole_mib; /* below 4 GiB, if memory reaches there; default 1024 */
-	uint32_t image_mib;    /* kernel image of a PC, from 16 MiB on: it and the first MiB are
-				* reserved;    0 = neither */
+	uint32_t image_mib;    /* room for the kernel image of a PC, from 16 MiB on: it and the first
+				* MiB are reserved; 0 = neither */
 	uint32_t nr_cma;
 	struct cma_config cma[MAX_CMA_AREAS];
 	uint64_t swap_mib;

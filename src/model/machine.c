@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "model/alloc.h"
 #include "model/arena.h"
 #include "model/buddy.h"
 #include "model/clock.h"
@@ -29,9 +30,13 @@
 #define MIB_PAGES    256u
 #define SYNC_LOOK_NS 10000000ull
 #define FIRST_MIB    256u
-#define TABLE_PAGES  32u
-#define DMA_END      4096u    /* 16 MiB; the kernel image begins here */
-#define DMA32_END    1048576u /* 4 GiB */
+/* At the end of a node of a 7.3 guest, see plan_node_end(). */
+#define NODE_PAGES     63u
+#define LOADER_PAGES   47u
+#define FIRMWARE_PAGES 32u
+#define FIRMWARE_BELOW 397u
+#define DMA_END        4096u    /* 16 MiB; the kernel image begins here */
+#define DMA32_END      1048576u /* 4 GiB */
 
 /* ---- configuration ------------------------------------------------------------------------ */
 
@@ -57,9 +62,12 @@ void model_config_defaults(struct model_config *config)
 	cost_defaults(&config->cost);
 }
 
-/* Pages that boot does not hand over. */
+/* Pages that boot does not hand over, and when it does at last. */
+enum plan_freed { FREED_NEVER, FREED_FIRST, FREED_LAST };
+
 struct plan_range {
 	pfn_t start, end;
+	enum plan_freed freed;
 };
 
 /* One zone to be: collected first, because the arrays are sized by the highest pfn. */
@@ -68,7 +76,8 @@ struct plan {
 	struct zone_config zone[MAX_ZONES];
 	pfn_t hole_start, hole_end;
 	uint32_t nr_reserved;
-	struct plan_range reserved[6]; /* ascending, each within a zone, besides the zones' ends */
+	/* Ascending, each within a zone, besides the zones' ends. */
+	struct plan_range reserved[10 + 4 * MAX_NODES];
 	pfn_t end_pfn;
 };
 
@@ -163,47 +172,66 @@ static const char *plan_nodes(const struct model_config *c, struct plan *p)
 
 static void plan_reserve(struct plan *p, uint64_t start, uint64_t end)
 {
-	p->reserved[p->nr_reserved++] = (struct plan_range){(pfn_t)start, (pfn_t)end};
+	p->reserved[p->nr_reserved++] = (struct plan_range){(pfn_t)start, (pfn_t)end, FREED_NEVER};
 }
 
 /*
- * The kernel's image in its parts, which end within blocks, as a 7.3 guest shows. What is left of
- * these blocks is in small chunks, and so goes first: to programs as well as to the kernel.
+ * The kernel's image of a 7.3 guest from 16 MiB on, in pages. What serves boot alone is freed at
+ * its end: initial code and data, then what fills sections up to whole blocks.
  */
-static uint64_t plan_image_parts(struct plan *p, uint64_t pages)
-{
-	static const uint16_t last[] = {368, 360};
-	uint64_t at = DMA_END, part = pages / 3 / PAGEBLOCK_PAGES * PAGEBLOCK_PAGES;
+static const struct {
+	uint16_t pages;
+	enum plan_freed freed;
+} image_parts[] = {
+	{4464, FREED_NEVER}, {144, FREED_LAST},   {3432, FREED_NEVER},
+	{152, FREED_LAST},   {2220, FREED_NEVER}, {1103, FREED_FIRST},
+	{778, FREED_NEVER},  {507, FREED_FIRST},  {17, FREED_NEVER},
+};
+#define IMAGE_PARTS (sizeof(image_parts) / sizeof(image_parts[0]))
 
-	for (unsigned i = 0; part && i < 2; i++) {
-		plan_reserve(p, at, at + part + last[i]);
-		at += part + PAGEBLOCK_PAGES;
-		pages -= part + last[i];
+/* In one piece where the configuration has less room. */
+static uint64_t plan_image_parts(struct plan *p, uint64_t room)
+{
+	uint64_t pages = 0, at = DMA_END;
+
+	for (unsigned i = 0; i < IMAGE_PARTS; i++)
+		pages += image_parts[i].pages;
+	if (room < pages) {
+		plan_reserve(p, at, at + room);
+		return at + room;
 	}
-	plan_reserve(p, at, at + pages);
-	return at + pages;
+	for (unsigned i = 0; i < IMAGE_PARTS; i++) {
+		plan_reserve(p, at, at + image_parts[i].pages);
+		p->reserved[p->nr_reserved - 1].freed = image_parts[i].freed;
+		at += image_parts[i].pages;
+	}
+	return at;
 }
 
 /*
- * The firmware's tables are the last pages below 4 GiB. Where that is a node's end, what boot
- * reserves there lies below their block.
+ * What is reserved of a node lies below its last block. That block and the one below all are used
+ * in part, by tables of the boot loader and of boot; the last pages below 4 GiB are the firmware's.
  */
-static void plan_tables(struct plan *p, uint64_t image_end)
+static void plan_node_end(struct plan *p, struct zone_config *z, bool firmware, uint64_t image_end)
 {
-	struct zone_config *low = &p->zone[1];
-	uint64_t end, reserved;
+	uint64_t end = z->start_pfn + z->spanned, tables;
+	uint64_t reserved = z->managed ? z->spanned - z->managed : 0;
 
-	while (low + 1 < &p->zone[p->nr] && low[1].class <= ZONE_DMA32)
-		low++;
-	end = p->hole_start ? p->hole_start : low->start_pfn + low->spanned;
-	reserved = low->managed ? low->spanned - low->managed : 0;
-	if (end < max_u64(image_end, low->start_pfn) + reserved + 2 * PAGEBLOCK_PAGES)
+	if (p->hole_start > z->start_pfn && p->hole_start < end)
+		end = p->hole_start;
+	if (end < max_u64(image_end, z->start_pfn) + reserved + 4 * PAGEBLOCK_PAGES)
 		return;
 	if (reserved) {
-		plan_reserve(p, end - PAGEBLOCK_PAGES - reserved, end - PAGEBLOCK_PAGES);
-		low->managed = 0;
+		uint64_t at = end - PAGEBLOCK_PAGES - reserved;
+
+		plan_reserve(p, at - PAGEBLOCK_PAGES, at - PAGEBLOCK_PAGES + NODE_PAGES);
+		plan_reserve(p, at, at + reserved);
+		tables = firmware ? end - FIRMWARE_BELOW : end;
+		plan_reserve(p, tables - LOADER_PAGES, tables);
+		z->managed = 0;
 	}
-	plan_reserve(p, end - TABLE_PAGES, end);
+	if (firmware)
+		plan_reserve(p, end - FIRMWARE_PAGES, end);
 }
 
 /* What a PC's firmware and kernel keep. */
@@ -218,7 +246,12 @@ static const char *plan_image(const struct model_config *c, struct plan *p)
 	    DMA_END + (p->zone[1].managed ? p->zone[1].managed : p->zone[1].spanned) <= end)
 		return "no room for a kernel image";
 	plan_reserve(p, 1, FIRST_MIB);
-	plan_tables(p, plan_image_parts(p, pages));
+	end = plan_image_parts(p, pages);
+	for (uint32_t i = 1; i < p->nr; i++)
+		plan_node_end(p, &p->zone[i],
+			      p->zone[i].class <= ZONE_DMA32 &&
+				      (i + 1 == p->nr || p->zone[i + 1].class > ZONE_DMA32),
+			      end);
 	return NULL;
 }
 
@@ -297,6 +330,20 @@ static void machine_make_nodes(struct model *m)
 	}
 }
 
+/* The last of it lies at the zone's end. */
+static void machine_reserve_of_zone(struct zone *z, const struct plan *p)
+{
+	for (uint32_t k = 0; k < p->nr_reserved; k++) {
+		const struct plan_range *r = &p->reserved[k];
+
+		if (r->start < z->start_pfn || r->end > z->end_pfn)
+			continue;
+		z->managed -= r->end - r->start;
+		if (r->start > (z->start_pfn + z->end_pfn) / 2 && r->start < z->boot_end)
+			z->boot_end = r->start;
+	}
+}
+
 static void machine_make_zones(struct model *m, const struct plan *p)
 {
 	for (uint32_t i = 0; i < p->nr; i++) {
@@ -316,10 +363,8 @@ static void machine_make_zones(struct model *m, const struct plan *p)
 		z->managed = z->present;
 		if (zc->managed)
 			z->managed -= zc->spanned - zc->managed;
-		for (uint32_t k = 0; k < p->nr_reserved; k++)
-			if (p->reserved[k].start >= z->start_pfn &&
-			    p->reserved[k].end <= z->end_pfn)
-				z->managed -= p->reserved[k].end - p->reserved[k].start;
+		z->boot_end = (pfn_t)(z->start_pfn + z->managed);
+		machine_reserve_of_zone(z, p);
 		n->zone[z->class] = z->id;
 		if (n->present == 0)
 			n->start_pfn = z->start_pfn;
@@ -360,6 +405,16 @@ static void machine_free_memory(struct model *m, const struct plan *p)
 	}
 }
 
+static void machine_keep_init(struct model *m, const struct plan *p, enum plan_freed when)
+{
+	for (uint32_t k = 0; k < p->nr_reserved; k++) {
+		if (p->reserved[k].freed != when)
+			continue;
+		m->init_memory[m->nr_init_memory].start = p->reserved[k].start;
+		m->init_memory[m->nr_init_memory++].end = p->reserved[k].end;
+	}
+}
+
 /* The order matters where a comment says so. */
 static int machine_boot(struct model *m, const struct plan *p)
 {
@@ -387,6 +442,8 @@ static int machine_boot(struct model *m, const struct plan *p)
 	if (err)
 		return err;
 	machine_free_memory(m, p);
+	machine_keep_init(m, p, FREED_FIRST);
+	machine_keep_init(m, p, FREED_LAST);
 	watermark_recalculate_min_free(m);
 	watermark_setup(m); /* also sizes the pcp sets */
 	for (size_t i = 0; i < sizeof(late) / sizeof(late[0]); i++) {
@@ -452,6 +509,25 @@ int model_create(const struct model_config *config, struct model **out, const ch
 fail:
 	arena_free(arena);
 	return err;
+}
+
+/* Mirrors free_reserved_page() of each page; no simulated time. */
+void model_free_init(struct model *m, unsigned cpu)
+{
+	struct context ctx = m->ctx;
+	ns_t now = m->clock.now;
+
+	m->ctx.cpu = (cpu_id){(uint16_t)cpu};
+	m->ctx.node = m->cpu[cpu].node;
+	for (uint32_t i = 0; i < m->nr_init_memory; i++)
+		for (pfn_t p = m->init_memory[i].start; p < m->init_memory[i].end; p++) {
+			zone_of(m, p)->managed++;
+			memmap_unreserve(m, p);
+			free_pages(m, p, 0);
+		}
+	m->nr_init_memory = 0;
+	m->clock.now = now;
+	m->ctx = ctx;
 }
 
 void model_destroy(struct model *m)

@@ -209,6 +209,13 @@ static inline void memmap_unuse(struct model *m, pfn_t pfn, enum page_kind kind)
 void memmap_make_compound(struct model *m, pfn_t head, unsigned order, enum page_kind tail);
 void memmap_end_compound(struct model *m, pfn_t head, unsigned order);
 
+/* One that boot kept -> held. */
+static inline void memmap_unreserve(struct model *m, pfn_t pfn)
+{
+	check(m->map.state[pfn] == PG_STATE(PG_RESERVED, 0));
+	m->map.state[pfn] = PG_STATE(PG_HELD, 0);
+}
+
 /* held -> owned: writes head and tails. Flags start at zero; `word` is the slot. owner.c only. */
 static inline void memmap_own(struct model *m, pfn_t pfn, unsigned order, enum page_kind kind,
 			      uint32_t word)

@@ -27,6 +27,8 @@ void model_config_defaults(struct model_config *config);
  */
 int model_create(const struct model_config *config, struct model **out, const char **why) MUST_USE;
 void model_destroy(struct model *m);
+/* Frees what the kernel's image needed to boot alone, on this CPU: free_initmem() and its like. */
+void model_free_init(struct model *m, unsigned cpu);
 
 /* ---- tasks and what they own -------------------------------------------------------------- */
 

@@ -418,6 +418,7 @@ struct zone {
 	const char *name;      /* "DMA32" */
 	pfn_t start_pfn;       /* zone_start: need not be block aligned (DMA: 1) */
 	pfn_t end_pfn;         /* zone_end: one past the last spanned pfn */
+	pfn_t boot_end;        /* above lies what boot reserved at the zone's end */
 	uint64_t present, managed;
 	uint64_t cma_pages;
 
@@ -924,6 +925,9 @@ struct model {
 	int64_t stat[NR_VM_GLOBAL_ITEMS];  /* enum vmstat_item - VM_GLOBAL_FIRST */
 	struct trace_sink trace;
 	bool booted;
+	/* Reserved until boot ends, for model_free_init() */
+	struct { pfn_t start, end; } init_memory[4];
+	uint32_t nr_init_memory;
 };
 
 /* ==== accessors used everywhere ============================================================ */
