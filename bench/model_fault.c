@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "model/arena.h"
 #include "model/model.h"
+#include "model/types.h"
 
 static double seconds(void)
 {
@@ -58,29 +60,72 @@ static struct model *make(uint64_t gib)
 	return m;
 }
 
+/* Host memory by what it describes. */
+struct resident {
+	uint64_t pages;  /* state[], flag[], word[] and owners.pfn[]: for each page */
+	uint64_t blocks; /* records of pageblocks and of slot groups */
+	uint64_t all;
+	int64_t free; /* simulated pages on the free lists: nothing is kept of the inside of a chunk
+		       */
+};
+
+static struct resident resident(struct model *m)
+{
+	const struct memmap *map = &m->map;
+	const struct owners *own = &m->own;
+	int64_t counters[NR_VMSTAT];
+
+	model_counters(m, counters);
+	return (struct resident){
+		.pages = arena_resident_in(map->state, map->end_pfn) +
+			 arena_resident_in(map->flag, map->end_pfn) +
+			 arena_resident_in(map->word, map->end_pfn * sizeof(*map->word)) +
+			 arena_resident_in(own->pfn, own->nr_slots * sizeof(*own->pfn)),
+		.blocks = arena_resident_in(map->block, map->nr_blocks * sizeof(*map->block)) +
+			  arena_resident_in(map->zone_of_block, map->nr_blocks) +
+			  arena_resident_in(map->skip, map->nr_blocks / 8) +
+			  arena_resident_in(map->whole, map->nr_blocks / 8) +
+			  arena_resident_in(own->region_of_group,
+					    own->nr_slots / SLOT_GROUP *
+						    sizeof(*own->region_of_group)),
+		.all = model_bytes_resident(m),
+		.free = counters[VM_NR_FREE_PAGES],
+	};
+}
+
+static void print_resident(struct model *m, const struct resident *empty)
+{
+	struct resident now = resident(m);
+
+	printf("%-34s %8.2f bytes\n", "arrays, for each page in use",
+	       (double)(now.pages - empty->pages) / (double)(empty->free - now.free));
+	printf("%-34s %8.2f bytes\n", "records, for each pageblock",
+	       (double)now.blocks / m->map.nr_blocks);
+	printf("%-34s %8.1f KiB\n", "lists, zones, tasks: the rest",
+	       (double)(now.all - now.pages - now.blocks) / 1024);
+	printf("%-34s %8.2f bytes\n", "all of it, for each page in use",
+	       (double)now.all / (double)(empty->free - now.free));
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t gib = argc > 1 ? strtoull(argv[1], NULL, 10) : 8;
 	struct model *m = make(1024);
 	region_id region;
 	task_id task;
-	uint64_t pages, empty, held;
-	int64_t counters[NR_VMSTAT];
+	struct resident empty;
+	uint64_t pages;
 	double start;
 
 	model_destroy(m);
 	m = make(gib);
-	empty = model_bytes_resident(m);
+	empty = resident(m);
 	pages = (gib << 18) - (gib << 18) / 16;
 	if (model_task(m, 0, &task) || model_mmap(m, task, pages << 12, ADVISE_NOHUGEPAGE, &region))
 		return 1;
 	run(m, task, (struct op){.kind = OP_TOUCH, .region = region, .count = pages, .write = true},
 	    "fault base pages in");
-	/* Page tables are pages, too. */
-	model_counters(m, counters);
-	held = pages + (uint64_t)counters[VM_NR_PAGE_TABLE_PAGES];
-	printf("%-34s %8.2f bytes\n", "resident for each page held",
-	       (double)(model_bytes_resident(m) - empty) / (double)held);
+	print_resident(m, &empty);
 	run(m, task, (struct op){.kind = OP_PIN, .region = region, .count = pages, .step = 2},
 	    "pin every second page");
 	run(m, task,

@@ -70,27 +70,33 @@ uint64_t arena_reserved(const struct arena *a)
 	return a->reserved;
 }
 
-uint64_t arena_resident(const struct arena *a)
+uint64_t arena_resident_in(const void *range, size_t bytes)
 {
-	uint64_t pages = 0;
+	size_t left = (bytes + OS_PAGE - 1) / OS_PAGE;
+	char *p = (char *)(uintptr_t)range;
 	unsigned char vec[4096];
+	uint64_t pages = 0;
 
-	for (size_t i = 0; i < a->nr; i++) {
-		size_t left = a->map[i].bytes / OS_PAGE;
-		char *p = a->map[i].base;
+	while (left) {
+		size_t n = left < sizeof(vec) ? left : sizeof(vec);
 
-		while (left) {
-			size_t n = left < sizeof(vec) ? left : sizeof(vec);
-
-			if (mincore(p, n * OS_PAGE, vec) != 0)
-				break;
-			for (size_t k = 0; k < n; k++)
-				pages += vec[k] & 1;
-			p += n * OS_PAGE;
-			left -= n;
-		}
+		if (mincore(p, n * OS_PAGE, vec) != 0)
+			break;
+		for (size_t k = 0; k < n; k++)
+			pages += vec[k] & 1;
+		p += n * OS_PAGE;
+		left -= n;
 	}
 	return pages * OS_PAGE;
+}
+
+uint64_t arena_resident(const struct arena *a)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < a->nr; i++)
+		bytes += arena_resident_in(a->map[i].base, a->map[i].bytes);
+	return bytes;
 }
 
 void arena_free(struct arena *a)
