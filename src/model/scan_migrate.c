@@ -486,6 +486,10 @@ static uint32_t pass_blocks(struct model *m, struct compact_control *cc, uint32_
 		uint64_t skip = cc->ignore_skip_hint ? 0 : m->map.skip[at / 64];
 		uint64_t look = m->map.whole[at / 64] & ~skip;
 
+		if (at == base && end <= to && skip == ~0ull) {
+			at = end;
+			continue;
+		}
 		stop = ~(skip | look) & here;
 		if (stop)
 			end = base + (uint32_t)__builtin_ctzll(stop);
