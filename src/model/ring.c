@@ -85,36 +85,6 @@ uint32_t ring_insert(struct ring *r, uint32_t pos, uint32_t value, ring_moved_fn
 	return pos - 1;
 }
 
-void ring_rotate_to(struct ring *r, uint32_t pos, ring_moved_fn moved, void *ctx)
-{
-	uint32_t mask = r->cap - 1;
-	uint32_t value;
-
-	/* Each member leaves one end before it enters at the other, so there is always room for it. */
-	if (pos - r->head <= r->tail - pos) {
-		while (r->head != pos) {
-			value = r->cell[r->head & mask];
-			r->cell[r->head++ & mask] = 0;
-			if (value == 0)
-				continue;
-			r->cell[r->tail & mask] = value;
-			moved(ctx, value, r->tail++);
-		}
-		return;
-	}
-	while (r->tail != pos) {
-		value = r->cell[--r->tail & mask];
-		r->cell[r->tail & mask] = 0;
-		if (value == 0)
-			continue;
-		r->cell[--r->head & mask] = value;
-		moved(ctx, value, r->head);
-	}
-	/* Before `pos` there may have been holes. */
-	while (r->cell[(r->tail - 1) & mask] == 0)
-		r->tail--;
-}
-
 bool ring_is_valid(const struct ring *r)
 {
 	uint32_t span = r->tail - r->head;

@@ -44,8 +44,6 @@ void ring_init(struct ring *r, uint32_t *cells, uint32_t max_cap);
 void ring_make_room(struct ring *r, ring_moved_fn moved, void *ctx);
 /* Before the member at pos; moves all that stand in front of it. Returns the new member's position. */
 uint32_t ring_insert(struct ring *r, uint32_t pos, uint32_t value, ring_moved_fn moved, void *ctx);
-/* Cyclic rotation after which the member at pos is the first; the shorter side is moved. */
-void ring_rotate_to(struct ring *r, uint32_t pos, ring_moved_fn moved, void *ctx);
 /* No hole at either end, live equals the members, everything outside [head, tail) is zero. */
 bool ring_is_valid(const struct ring *r);
 
@@ -112,6 +110,40 @@ static inline void ring_remove(struct ring *r, uint32_t pos)
 	}
 	while (r->cell[r->head & mask] == 0)
 		r->head++;
+	while (r->cell[(r->tail - 1) & mask] == 0)
+		r->tail--;
+}
+
+/*
+ * Cyclic rotation after which the member at pos is the first; the shorter side is moved. Inline, so
+ * that `moved` is: each fast search of compaction rotates a list.
+ */
+static inline void ring_rotate_to(struct ring *r, uint32_t pos, ring_moved_fn moved, void *ctx)
+{
+	uint32_t mask = r->cap - 1;
+	uint32_t value;
+
+	/* A member leaves one end before it enters at the other, so there is always room for it. */
+	if (pos - r->head <= r->tail - pos) {
+		while (r->head != pos) {
+			value = r->cell[r->head & mask];
+			r->cell[r->head++ & mask] = 0;
+			if (value == 0)
+				continue;
+			r->cell[r->tail & mask] = value;
+			moved(ctx, value, r->tail++);
+		}
+		return;
+	}
+	while (r->tail != pos) {
+		value = r->cell[--r->tail & mask];
+		r->cell[r->tail & mask] = 0;
+		if (value == 0)
+			continue;
+		r->cell[--r->head & mask] = value;
+		moved(ctx, value, r->head);
+	}
+	/* Before `pos` there may have been holes. */
 	while (r->cell[(r->tail - 1) & mask] == 0)
 		r->tail--;
 }
