@@ -132,7 +132,8 @@ void kswapd_force(struct model *m, struct node *n)
 {
 	if (n->kswapd.state == DAEMON_RUNNING)
 		return;
-	if (n->kswapd.pending_class > ZONE_NORMAL)
+	/* "No request" is a class above all others in the kernel, so it becomes this one, too. */
+	if (n->kswapd.pending_class < 0 || n->kswapd.pending_class > ZONE_NORMAL)
 		n->kswapd.pending_class = ZONE_NORMAL;
 	kswapd_rouse(m, n);
 }

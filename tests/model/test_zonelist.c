@@ -53,6 +53,7 @@ static void test_equal_distances_are_shared_out(void **state)
 	/* All on one socket distance: lower ids are charged one for being behind. */
 	m = machine_make(&c);
 	assert_order(&m->node[0].zonelist[ZONELIST_FALLBACK], "0.1 0.0 1.2 1.1 2.2 3.2");
+	assert_order(&m->node[1].zonelist[ZONELIST_FALLBACK], "1.2 1.1 2.2 3.2 0.1 0.0");
 	/* Node 1 was charged once as node 0's first, so node 2 prefers node 3, then node 0. */
 	assert_order(&m->node[2].zonelist[ZONELIST_FALLBACK], "2.2 3.2 0.1 0.0 1.2 1.1");
 	machine_end(m);
