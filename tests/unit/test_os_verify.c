@@ -228,6 +228,8 @@ static void take_frames(struct bench *b, uint64_t *frame, unsigned pages)
 static struct bench *punch_still(const char *text, int (*then)(struct memory *m), unsigned pages,
 				 uint64_t *before, uint64_t *after)
 {
+	int verified = 0;
+
 	for (int tries = 0; tries < 200; tries++) {
 		int64_t moved = vmstat_now("pgmigrate_success");
 		struct bench *b = bench_new(text);
@@ -236,16 +238,18 @@ static struct bench *punch_still(const char *text, int (*then)(struct memory *m)
 		prepare_and_act(b, &fill_job, 0);
 		take_frames(b, before, pages);
 		prepare_and_act(b, &punch_job, 1);
-		assert_int_equal(verify(b, &punch_job, 1), 0);
-		r = then ? then(&b->m) : 0;
+		verified = verify(b, &punch_job, 1);
+		r = then && !verified ? then(&b->m) : 0;
 		take_frames(b, after, pages);
-		if (!r && vmstat_now("pgmigrate_success") == moved)
+		if (!r && !verified && vmstat_now("pgmigrate_success") == moved)
 			return b;
 		bench_free(b);
 		if (r)
 			return NULL;
 	}
-	return NULL; /* never still */
+	/* Never still; but a punch that is never verified is not the neighbours' doing. */
+	assert_int_equal(verified, 0);
+	return NULL;
 }
 
 static void keeping_by_frame_number_keeps_these_and_no_others(void **state)
