@@ -6,7 +6,6 @@
 #include <string.h>
 #include "model/memmap.h"
 #include "model/owner.h"
-#include "model/slab.h"
 #include "util/latency.h"
 #include "util/util.h"
 
