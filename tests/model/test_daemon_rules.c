@@ -80,6 +80,25 @@ static void test_a_task_far_below_the_mark_waits_for_kswapd(void **state)
 	machine_end(m);
 }
 
+static void test_kernel_threads_and_those_whom_reclaim_cannot_help_do_not_wait(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct model *m = machine(0, 0);
+		struct alloc_context ac;
+
+		lay_begin(m);
+		lay(m, 512, i ? "8192(CCCK)" : "8192(KKKK)");
+		lay_end(m);
+		alloc_context_init(m, &ac, GFP_KERNEL, 0, NODE_NONE, NODEMASK_NONE);
+		m->ctx.flags = i ? CTX_KTHREAD : 0;
+		assert_int_equal(reclaim_try_to_free(m, &ac, 0) > 0, i);
+		assert_int_equal(counter(m, VM_PGSCAN_DIRECT_THROTTLE), 0);
+		m->ctx.flags = 0;
+		machine_end(m);
+	}
+}
+
 static void test_a_throttled_task_has_kswapd_look_at_the_lower_zones(void **state)
 {
 	struct model *m = machine(0, 0);
@@ -215,6 +234,8 @@ int main(void)
 		cmocka_unit_test(test_requests_to_one_that_is_awake_are_recorded),
 		cmocka_unit_test(test_under_defrag_mode_balance_is_counted_in_whole_blocks),
 		cmocka_unit_test(test_a_task_far_below_the_mark_waits_for_kswapd),
+		cmocka_unit_test(
+			test_kernel_threads_and_those_whom_reclaim_cannot_help_do_not_wait),
 		cmocka_unit_test(test_a_throttled_task_has_kswapd_look_at_the_lower_zones),
 		cmocka_unit_test(test_a_run_for_a_boost_does_not_swap),
 		cmocka_unit_test(test_proactive_compaction_waits_while_kswapd_works),
