@@ -17,6 +17,9 @@ struct calibrated {
 int calibrate_scenario(struct cl_scenario **out, struct cl_error *err);
 /* How a cost is measured, in a few words; NULL where it is not. */
 const char *calibrate_how(enum cost_id id);
-/* A cost that fewer than half of the records tell is not measured. 0, -ENOMEM. */
+/*
+ * A cost is not measured when fewer than half of the records tell it, or their median is below zero.
+ * 0, -ENOMEM.
+ */
 int calibrate_fit(const struct cl_results *records, struct calibrated out[NR_COSTS]);
 #endif

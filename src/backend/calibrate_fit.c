@@ -160,7 +160,10 @@ static __int128 determinant(const struct pass p[WORKS])
 	return sum;
 }
 
-/* By Cramer's rule, in whole numbers. */
+/*
+ * By Cramer's rule, in whole numbers. It may be below zero where the passes were of different
+ * speed; without such runs the median of the others would be too high.
+ */
 static int64_t solve(const struct pass p[WORKS], int unknown)
 {
 	struct pass q[WORKS];
@@ -174,8 +177,9 @@ static int64_t solve(const struct pass p[WORKS], int unknown)
 		all = -all;
 		one = -one;
 	}
-	/* A negative cost is none: the passes were of different speed. */
-	return one < 0 || one / COST_MOST >= all ? UNKNOWN : (int64_t)((one + all / 2) / all);
+	if (one / COST_MOST >= all || one / -COST_MOST >= all)
+		return UNKNOWN;
+	return (int64_t)((one < 0 ? one - all / 2 : one + all / 2) / all);
 }
 
 /*
@@ -216,13 +220,18 @@ static int by_size(const void *a, const void *b)
 
 static void summarize(int64_t *values, unsigned count, unsigned records, struct calibrated *out)
 {
+	int64_t median;
+
 	if (count * 2 <= records)
 		return;
 	qsort(values, count, sizeof(*values), by_size);
+	median = (values[(count - 1) / 2] + values[count / 2]) / 2;
+	if (median < 0)
+		return;
 	out->values = count;
-	out->low = (uint64_t)values[0];
+	out->low = values[0] < 0 ? 0 : (uint64_t)values[0];
 	out->high = (uint64_t)values[count - 1];
-	out->ns = (uint64_t)(values[(count - 1) / 2] + values[count / 2]) / 2;
+	out->ns = (uint64_t)median;
 }
 
 int calibrate_fit(const struct cl_results *records, struct calibrated out[NR_COSTS])

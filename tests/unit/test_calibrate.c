@@ -106,9 +106,8 @@ static void test_what_most_records_do_not_tell_is_not_measured(void **state)
 
 		bad[i] = record(30, 20, 900, 390);
 		steps = json_object_get(bad[i], "steps");
-		/* Not traced; and a pass that is too fast for its work. */
-		json_object_set_new(json_array_get(steps, 1), "compaction_ns",
-				    i ? json_integer(1000) : json_null());
+		/* Not traced. */
+		json_object_set_new(json_array_get(steps, 1), "compaction_ns", json_null());
 	}
 	json_array_remove(json_object_get(bad[0], "steps"), 3); /* no huge page at all */
 	r = records(3, bad[0], bad[1], record(30, 20, 900, 390));
@@ -116,6 +115,26 @@ static void test_what_most_records_do_not_tell_is_not_measured(void **state)
 	assert_int_equal(c[COST_SCAN_MIGRATE].values, 0);
 	assert_int_equal(c[COST_MIGRATE_FOLIO].values, 0);
 	assert_int_equal(c[COST_ZERO_PAGE].values, 2);
+	cl_results_free(r);
+}
+
+static void test_runs_below_zero_count_for_the_median(void **state)
+{
+	struct cl_results *r = records(3, record(30, -20, 900, 390), record(40, 35, 900, 390),
+				       record(30, 25, 900, 390));
+	struct calibrated c[NR_COSTS];
+
+	(void)state;
+	assert_int_equal(calibrate_fit(r, c), 0);
+	assert_int_equal(c[COST_SCAN_FREE].values, 3);
+	assert_int_equal(c[COST_SCAN_FREE].ns, 25);
+	assert_int_equal(c[COST_SCAN_FREE].low, 0);
+	assert_int_equal(c[COST_SCAN_FREE].high, 35);
+	cl_results_free(r);
+	r = records(3, record(30, -20, 900, 390), record(40, -5, 900, 390),
+		    record(30, 25, 900, 390));
+	assert_int_equal(calibrate_fit(r, c), 0);
+	assert_int_equal(c[COST_SCAN_FREE].values, 0);
 	cl_results_free(r);
 }
 
@@ -175,6 +194,7 @@ int main(void)
 		cmocka_unit_test(test_known_costs_come_back_exactly),
 		cmocka_unit_test(test_the_median_counts_and_the_range_is_told),
 		cmocka_unit_test(test_what_most_records_do_not_tell_is_not_measured),
+		cmocka_unit_test(test_runs_below_zero_count_for_the_median),
 		cmocka_unit_test(test_the_costs_of_a_model_are_found_on_it),
 	};
 
