@@ -288,13 +288,15 @@ pfn_t scan_free_range(struct model *m, struct compact_control *cc, pfn_t start, 
 
 bool scan_free_suitable(struct model *m, const struct compact_control *cc, pfn_t pfn)
 {
-	uint8_t state = memmap_state(m, pfn);
 	int order = cc->order > 0 ? cc->order : PAGEBLOCK_ORDER;
+	uint8_t state;
 
-	/* To break up what the run is to make would be no gain. */
-	if (PG_KIND(state) == PG_FREE && (int)PG_ORDER(state) >= order)
+	/* The type first: it lies beside those of the next blocks, a page's state far from them. */
+	if (!cc->ignore_block_suitable && !migratetype_is_movable_like(block_list_type(m, pfn)))
 		return false;
-	return cc->ignore_block_suitable || migratetype_is_movable_like(block_list_type(m, pfn));
+	state = memmap_state(m, pfn);
+	/* To break up what the run is to make would be no gain. */
+	return PG_KIND(state) != PG_FREE || (int)PG_ORDER(state) < order;
 }
 
 /* ---- fast search -------------------------------------------------------------------------- */
