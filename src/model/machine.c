@@ -779,15 +779,6 @@ bool model_counter_printed(const struct model *m, enum vmstat_item item)
 	return stats_is_printed(m, item);
 }
 
-ns_t model_compaction_ns(const struct model *m)
-{
-	ns_t sum = 0;
-
-	for (uint32_t t = 1; t < m->nr_tasks; t++)
-		sum += m->task[t].compaction_ns;
-	return sum;
-}
-
 ns_t model_kswapd_ns(const struct model *m)
 {
 	ns_t sum = 0;

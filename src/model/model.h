@@ -85,8 +85,6 @@ void model_stat_refresh(struct model *m);
 void model_counters(const struct model *m, int64_t *values);
 const char *model_counter_name(enum vmstat_item item);
 bool model_counter_printed(const struct model *m, enum vmstat_item item);
-/* Total simulated time tasks spent in direct compaction. */
-ns_t model_compaction_ns(const struct model *m);
 /* Simulated time that the kswapd threads of all nodes worked. */
 ns_t model_kswapd_ns(const struct model *m);
 void model_trace(struct model *m, void (*fn)(void *ctx, const struct trace_event *ev), void *ctx);

@@ -385,31 +385,6 @@ static void test_a_task_that_kills_itself_ends_with_enomem(void **state)
 	machine_end(m);
 }
 
-static void test_requests_that_nobody_is_killed_for(void **state)
-{
-	static const struct {
-		gfp_t gfp;
-		unsigned order;
-	} rows[] = {
-		{GFP_KERNEL, 4},
-		{GFP_KERNEL | __GFP_RETRY_MAYFAIL, 0},
-		{GFP_KERNEL | __GFP_THISNODE, 0},
-		{GFP_KERNEL | __GFP_NORETRY, 0},
-		{GFP_NOWAIT, 0},
-	};
-	struct model *m = full(PROFILE_C, 0);
-	task_id task;
-
-	(void)state;
-	assert_int_equal(model_task(m, 0, &task), 0);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		assert_int_equal(alloc_pages(m, rows[i].gfp, rows[i].order, NODE_NONE,
-					     NODEMASK_NONE),
-				 PFN_NONE);
-	assert_int_equal(counter(m, VM_OOM_KILL), 0);
-	machine_end(m);
-}
-
 /* ---- one huge-page fault on a fragmented node ---------------------------------------------- */
 
 static struct model *two_nodes(bool remote_pinned, task_id *task, region_id *region)
@@ -495,7 +470,6 @@ int main(void)
 		cmocka_unit_test(test_a_request_without_fs_never_kills_and_loops),
 		cmocka_unit_test(test_running_out_kills_the_task_that_holds_most),
 		cmocka_unit_test(test_a_task_that_kills_itself_ends_with_enomem),
-		cmocka_unit_test(test_requests_that_nobody_is_killed_for),
 		cmocka_unit_test(test_one_remote_huge_page_costs_one_failed_local_attempt),
 		cmocka_unit_test(test_no_huge_page_anywhere_costs_three_attempts),
 	};
