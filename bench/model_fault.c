@@ -85,6 +85,7 @@ static struct resident resident(struct model *m)
 			  arena_resident_in(map->zone_of_block, map->nr_blocks) +
 			  arena_resident_in(map->skip, map->nr_blocks / 8) +
 			  arena_resident_in(map->whole, map->nr_blocks / 8) +
+			  arena_resident_in(map->not_movable, map->nr_blocks / 8) +
 			  arena_resident_in(own->region_of_group,
 					    own->nr_slots / SLOT_GROUP *
 						    sizeof(*own->region_of_group)),

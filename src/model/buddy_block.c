@@ -19,6 +19,7 @@ void buddy_block_set_type(struct model *m, struct zone *z, block_t id, enum migr
 		type = MIGRATE_UNMOVABLE;
 	z->nr_blocks_of[block_list_type(m, block_start(id))]--;
 	b->type_x = (uint8_t)(type ^ MIGRATE_MOVABLE);
+	memmap_type_changed(m, id);
 	z->nr_blocks_of[block_list_type(m, block_start(id))]++;
 }
 
@@ -140,6 +141,7 @@ int buddy_isolate_block(struct model *m, block_t b)
 	block_get(m, b)->bits |= BLOCK_ISOLATE;
 	if (!m->profile->isolate_is_a_bit)
 		block_get(m, b)->type_x = MIGRATE_ISOLATE ^ MIGRATE_MOVABLE;
+	memmap_type_changed(m, b);
 	z->nr_blocks_of[MIGRATE_ISOLATE]++;
 	z->nr_isolated_blocks++;
 	(void)move_chunks(m, z, b, from, MIGRATE_ISOLATE);
@@ -163,6 +165,7 @@ void buddy_unisolate_block(struct model *m, block_t b, enum migratetype restore)
 	block_get(m, b)->bits &= (uint8_t)~BLOCK_ISOLATE;
 	if (!m->profile->isolate_is_a_bit)
 		block_get(m, b)->type_x = (uint8_t)(restore ^ MIGRATE_MOVABLE);
+	memmap_type_changed(m, b);
 	to = block_list_type(m, start);
 	z->nr_blocks_of[to]++;
 	z->nr_isolated_blocks--;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memmap.c - the page arrays: set-up, skip-bit searches, recounting a block; see memmap.h.
+ * memmap.c - the page arrays: set-up, recounting a block; see memmap.h.
  */
 #include "model/memmap.h"
 
@@ -22,9 +22,11 @@ int memmap_init(struct model *m, pfn_t end_pfn)
 	map->block = arena_reserve(m->arena, (size_t)(map->nr_blocks + 1) * sizeof(*map->block));
 	map->skip = arena_reserve(m->arena, (size_t)(map->nr_blocks / 64 + 1) * sizeof(*map->skip));
 	map->whole = arena_reserve(m->arena, (size_t)(map->nr_blocks / 64 + 1) * sizeof(*map->whole));
+	map->not_movable = arena_reserve(m->arena, (size_t)(map->nr_blocks / 64 + 1) *
+							   sizeof(*map->not_movable));
 	map->zone_of_block = arena_reserve(m->arena, map->nr_blocks);
 	if (!map->state || !map->flag || !map->word || !map->block || !map->skip || !map->whole ||
-	    !map->zone_of_block)
+	    !map->not_movable || !map->zone_of_block)
 		return -ENOMEM;
 	memset(map->zone_of_block, ZONE_NONE.v, map->nr_blocks);
 	return 0;
@@ -43,6 +45,7 @@ void memmap_add_zone(struct model *m, struct zone *z)
 		/* memmap_init_range() makes a block movable at its first page, which is in no zone here:
 		 * ZONE_DMA's first block keeps the type 0. */
 		m->map.block[first.v].type_x = MIGRATE_UNMOVABLE ^ MIGRATE_MOVABLE;
+		memmap_type_changed(m, first);
 	}
 	if (z->end_pfn % PAGEBLOCK_PAGES) {
 		memmap_reserve(m, z->end_pfn, pb_end(z->end_pfn), PG_HOLE);
@@ -73,19 +76,31 @@ void memmap_reserve(struct model *m, pfn_t start, pfn_t end, enum page_kind kind
 	}
 }
 
-uint32_t memmap_prev_unskipped(const struct model *m, uint32_t from, uint32_t low)
+uint32_t memmap_prev_target(const struct model *m, uint32_t from, uint32_t low, bool use_skip,
+			    bool use_type, uint32_t *marked)
 {
+	*marked = 0;
 	while (from > low) {
-		uint64_t clear = ~m->map.skip[from / 64] << (63 - from % 64);
+		uint32_t base = from & ~63u;
+		uint64_t skip = use_skip ? m->map.skip[base / 64] : 0;
+		uint64_t pass = skip | (use_type ? m->map.not_movable[base / 64] : 0);
+		uint64_t here = ~0ull >> (63 - from % 64), stop;
 
-		if (clear) {
-			uint32_t back = (uint32_t)__builtin_clzll(clear);
-
-			return from >= back && from - back > low ? from - back : low;
+		if (base <= low)
+			here &= ~0ull << (low + 1 - base);
+		stop = ~pass & here;
+		if (stop) {
+			from = base + 63 - (uint32_t)__builtin_clzll(stop);
+			here &= ~1ull << (from % 64);
 		}
-		if (from / 64 == 0)
-			return low;
-		from = from / 64 * 64 - 1;
+		skip &= here;
+		if (skip)
+			*marked += skip == ~0ull ? 64 : (uint32_t)__builtin_popcountll(skip);
+		if (stop)
+			return from;
+		if (base <= low)
+			break;
+		from = base - 1;
 	}
 	return low;
 }
@@ -138,6 +153,8 @@ bool memmap_block_is_valid(struct model *m, block_t id)
 	pfn_t start = block_start(id), end = start + PAGEBLOCK_PAGES;
 	uint32_t free = 0;
 
+	if (memmap_not_movable(m, start) == migratetype_is_movable_like(block_list_type(m, start)))
+		return false;
 	if (!(b->bits & BLOCK_TOUCHED)) {
 		/* Never touched: zero but for the type and isolation. */
 		return !memmap_whole(m, start) && b->nr_taken == 0 && b->nr_lru == 0 && b->nr_pcp == 0 && b->nr_free_heads == 0 &&

@@ -81,8 +81,33 @@ static inline bool memmap_whole(const struct model *m, pfn_t pfn)
 	return m->map.whole[b / 64] >> (b % 64) & 1;
 }
 
-/* Last block in (low, from] whose skip bit is clear, `low` if none: the target scanner's fast forward. */
-uint32_t memmap_prev_unskipped(const struct model *m, uint32_t from, uint32_t low);
+/* Is a block's list type one that the target scanner passes? Kept beside the types so that it can
+ * pass 64 such blocks at a time. */
+static inline bool memmap_not_movable(const struct model *m, pfn_t pfn)
+{
+	uint32_t b = block_of(pfn).v;
+
+	return m->map.not_movable[b / 64] >> (b % 64) & 1;
+}
+
+/* For whoever stores a block's type or isolates it. */
+static inline void memmap_type_changed(struct model *m, block_t b)
+{
+	uint64_t bit = 1ull << (b.v % 64);
+
+	if (migratetype_is_movable_like(block_list_type(m, block_start(b))))
+		m->map.not_movable[b.v / 64] &= ~bit;
+	else
+		m->map.not_movable[b.v / 64] |= bit;
+}
+
+/*
+ * The target scanner's way down from `from`: the first block above `low` that is not marked to be
+ * skipped (if use_skip) and not of a type to pass (if use_type), `low` if none. *marked: how many
+ * of those passed were marked, which is what they cost.
+ */
+uint32_t memmap_prev_target(const struct model *m, uint32_t from, uint32_t low, bool use_skip,
+			    bool use_type, uint32_t *marked);
 
 /* ---- transitions -------------------------------------------------------------------------- */
 

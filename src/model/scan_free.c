@@ -520,12 +520,15 @@ void scan_free_isolate(struct model *m, struct compact_control *cc)
 			block + PAGEBLOCK_PAGES < z->end_pfn ? block + PAGEBLOCK_PAGES : z->end_pfn;
 		uint32_t n;
 
-		/* A marked block is passed whatever else it is; they come in long runs. */
-		if (!cc->ignore_skip_hint && memmap_skip(m, block)) {
-			uint32_t at = block_of(block).v;
-			uint32_t next = memmap_prev_unskipped(m, at, block_of(low).v - 1);
+		/* Most blocks of a long way are marked or of a type that gives nothing. */
+		if ((!cc->ignore_skip_hint && memmap_skip(m, block)) ||
+		    (!cc->ignore_block_suitable && memmap_not_movable(m, block))) {
+			uint32_t marked, next;
 
-			clock_charge(m, COST_BLOCK_SKIPPED, at - next);
+			next = memmap_prev_target(m, block_of(block).v, block_of(low).v - 1,
+						  !cc->ignore_skip_hint, !cc->ignore_block_suitable,
+						  &marked);
+			clock_charge(m, COST_BLOCK_SKIPPED, marked);
 			block = block_start((block_t){next + 1});
 			continue;
 		}

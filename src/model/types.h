@@ -14,7 +14,7 @@
  *     memmap.flag[pfn]    1   LRU, active, dirty, pinned ...: read when state[] says "a folio"
  *     memmap.word[pfn]    4   where this page's one list entry or owner entry is
  *     owners.pfn[slot]    4   the owner's way to the page (a page table, a page cache, a hand)
- *     blocks, groups     1/27 (16 + 1 bytes and two bits for a pageblock of 512 pages, 2 for 512 slots)
+ *     blocks, groups     1/27 (16 + 1 bytes and three bits for a pageblock of 512 pages, 2 for 512 slots)
  *
  * 10.04 bytes: 2.51 GiB for a full 1 TiB. Free chunks have a ring cell (4 bytes a *chunk*) and no owner
  * entry; a page whose owner entry exists while the page was punched out of it pays both, so a machine
@@ -168,8 +168,8 @@ enum page_kind {
  *
  * Owner: memmap.c keeps every count, inside the transitions. `type_x` and BLOCK_ISOLATE are written by
  * buddy.c only (block retyping moves the free chunks in the same step). The skip bits live in a bitmap of
- * their own, and so does what says that a huge page fills the block, because runs over thousands of such
- * blocks are frequent and cost two loads for 64 blocks.
+ * their own, and so does what says that a huge page fills the block or that its type is no target, because
+ * runs over thousands of such blocks are frequent and cost two loads for 64 blocks.
  *
  * The counts exist so that claims, scans and resets can answer without reading pages:
  *   F of a claim = 512 - nr_taken, M of a claim = nr_lru + nr_movable_ops;
@@ -213,6 +213,7 @@ struct memmap {
 	struct block *block;
 	uint64_t *skip;         /* one bit a block: PB_compact_skip / PB_migrate_skip */
 	uint64_t *whole;        /* one bit a block: one owned compound fills it, or more than it */
+	uint64_t *not_movable;  /* one bit a block: its list type is no target of compaction */
 	uint8_t *zone_of_block; /* zone_id.v, 0xff = no memory */
 };
 

@@ -275,8 +275,14 @@ static void test_the_validator_notices_each_kind_of_damage(void **state)
 	m->map.state[z->run[0].lo + 5] = 0;
 	assert_true(sound(m));
 	m->map.block[block_of(pfn).v].type_x = 1;
+	memmap_type_changed(m, block_of(pfn));
 	assert_false(sound(m));
 	m->map.block[block_of(pfn).v].type_x = 0;
+	memmap_type_changed(m, block_of(pfn));
+	assert_true(sound(m));
+	m->map.not_movable[block_of(pfn).v / 64] ^= 1ull << (block_of(pfn).v % 64);
+	assert_false(sound(m));
+	m->map.not_movable[block_of(pfn).v / 64] ^= 1ull << (block_of(pfn).v % 64);
 	m->map.state[pfn] = PG_BODY;
 	assert_false(sound(m));
 	m->map.state[pfn] = PG_STATE(PG_HELD, 0);

@@ -7,6 +7,8 @@
 #include "model/arena.h"
 #include "model/memmap.h"
 
+#define NR_BLOCKS 328u
+
 static struct model m;
 
 static int setup(void **state)
@@ -15,7 +17,7 @@ static int setup(void **state)
 	memset(&m, 0, sizeof(m));
 	m.arena = arena_new();
 	assert_non_null(m.arena);
-	assert_int_equal(memmap_init(&m, 8 * PAGEBLOCK_PAGES), 0);
+	assert_int_equal(memmap_init(&m, NR_BLOCKS * PAGEBLOCK_PAGES), 0);
 	return 0;
 }
 
@@ -70,24 +72,62 @@ static void test_a_huge_page_lives_and_dies_and_the_counts_follow(void **state)
 	assert_true(memmap_block_is_valid(&m, (block_t){ 2 }));
 }
 
-static void test_the_last_clear_skip_bit_is_found_from_behind(void **state)
+/* Block by block, what the walk by words must give. */
+static uint32_t prev_target(uint32_t from, uint32_t low, bool use_skip, bool use_type,
+			    uint32_t *marked)
 {
+	for (*marked = 0; from > low; from--) {
+		if (use_skip && memmap_skip(&m, from * PAGEBLOCK_PAGES))
+			++*marked;
+		else if (!use_type || !memmap_not_movable(&m, from * PAGEBLOCK_PAGES))
+			break;
+	}
+	return from;
+}
+
+static void test_the_way_down_passes_marked_blocks_and_those_of_other_types(void **state)
+{
+	uint32_t random = 1;
+
 	(void)state;
-	for (uint32_t b = 1; b < 7; b++)
-		memmap_skip_set(&m, b * PAGEBLOCK_PAGES);
-	memmap_skip_clear(&m, 4 * PAGEBLOCK_PAGES);
-	assert_int_equal(memmap_prev_unskipped(&m, 6, 0), 4);
-	assert_int_equal(memmap_prev_unskipped(&m, 3, 1), 1);
-	assert_int_equal(memmap_prev_unskipped(&m, 7, 0), 7);
+	for (uint32_t round = 0; round < 64; round++) {
+		/* Sparse targets at first, then dense ones: runs longer and shorter than a word. */
+		for (uint32_t b = 0; b < NR_BLOCKS; b++) {
+			random = random * 1664525 + 1013904223;
+			m.map.block[b].type_x = 0;
+			memmap_skip_clear(&m, b * PAGEBLOCK_PAGES);
+			if (random >> 24 < 4 * round)
+				continue;
+			if (random >> 20 & 1)
+				memmap_skip_set(&m, b * PAGEBLOCK_PAGES);
+			if (!(random >> 20 & 1) || random >> 19 & 1)
+				m.map.block[b].type_x = MIGRATE_UNMOVABLE ^ MIGRATE_MOVABLE;
+		}
+		for (uint32_t b = 0; b < NR_BLOCKS; b++)
+			memmap_type_changed(&m, (block_t){b});
+		for (uint32_t i = 0; i < NR_BLOCKS * 4; i++) {
+			uint32_t from = i / 4, low = from * (round % 8) / 8, marked, want_marked;
+			bool use_skip = i & 1, use_type = i & 2;
+			uint32_t want = prev_target(from, low, use_skip, use_type, &want_marked);
+
+			assert_int_equal(memmap_prev_target(&m, from, low, use_skip, use_type,
+							    &marked),
+					 want);
+			assert_int_equal(marked, want_marked);
+		}
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_zero_means_free_and_never_touched, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_a_huge_page_lives_and_dies_and_the_counts_follow,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(test_the_last_clear_skip_bit_is_found_from_behind, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_zero_means_free_and_never_touched, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			test_a_huge_page_lives_and_dies_and_the_counts_follow, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_the_way_down_passes_marked_blocks_and_those_of_other_types, setup,
+			teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
