@@ -62,6 +62,25 @@ static void test_limits_are_shares_of_the_low_mark_and_of_an_eighth(void **state
 	machine_end(m);
 }
 
+static void test_the_limits_of_a_node_without_cpus_are_shared_by_all_of_them(void **state)
+{
+	struct model_config c = quiet_config(PROFILE_C, 262144);
+	struct model *m;
+
+	(void)state;
+	c.nr_nodes = 2;
+	c.node[0].cpus = 4;
+	c.nr_zones = 2;
+	c.zone[1] = c.zone[0];
+	c.zone[1].node = 1;
+	c.zone[1].start_pfn = 512 + 262144;
+	m = machine_make(&c);
+	assert_int_equal(m->node[1].nr_cpus, 0);
+	/* An eighth of 262144, shared by the four CPUs of the other node. */
+	assert_int_equal(m->zone[1].pcp[0].high_max, 8192);
+	machine_end(m);
+}
+
 /* ---- refill ------------------------------------------------------------------------------- */
 
 static void test_refills_double_while_nobody_frees(void **state)
@@ -242,6 +261,54 @@ static void test_a_burst_of_freed_small_chunks_empties_the_set(void **state)
 	for (int i = 9; i < 20; i++)
 		free_pages(m, page[i], 3);
 	assert_int_equal(p->count, 0);
+	machine_end(m);
+}
+
+static void test_with_a_large_cache_a_burst_flushes_only_what_fills_a_batch(void **state)
+{
+	struct model *m = zone_with_lists(PROFILE_A, 1048576, 40000, 0);
+	struct zone *z = &m->zone[0];
+	struct pcp *p = pcp_of(z, (cpu_id){0});
+	pfn_t page[20];
+
+	(void)state;
+	m->config.large_cpu_cache = true;
+	for (int i = 0; i < 20; i++)
+		page[i] = buddy_take(m, z, 3, MIGRATE_MOVABLE);
+	for (int i = 0; i < 9; i++)
+		free_pages(m, page[i], 3);
+	assert_int_equal(p->count, 0);
+	/* The burst goes on, but 56 pages are less than a batch of 63; 64 are not. */
+	for (int i = 9; i < 16; i++)
+		free_pages(m, page[i], 3);
+	assert_int_equal(p->count, 56);
+	free_pages(m, page[16], 3);
+	assert_int_equal(p->count, 0);
+	for (int i = 17; i < 20; i++)
+		free_pages(m, page[i], 3);
+	assert_int_equal(p->count, 24);
+	machine_end(m);
+}
+
+static void test_a_full_set_raises_its_limit_by_what_was_freed_and_a_batch(void **state)
+{
+	struct model *m = zone_with_lists(PROFILE_C, 1048576, 40000, 0);
+	struct zone *z = &m->zone[0];
+	struct pcp *p = pcp_of(z, (cpu_id){0});
+	pfn_t page[252];
+
+	(void)state;
+	for (int i = 0; i < 252; i++)
+		page[i] = buddy_take(m, z, 0, MIGRATE_MOVABLE);
+	p->high_min = p->high = 252;
+	for (int i = 0; i < 251; i++)
+		free_pages(m, page[i], 0);
+	assert_int_equal(p->high, 252);
+	assert_int_equal(p->count, 251);
+	free_pages(m, page[251], 0);
+	/* 252 + 63; this flush still goes by the old limit: it gives back 252 - 63. */
+	assert_int_equal(p->high, 315);
+	assert_int_equal(p->count, 63);
 	machine_end(m);
 }
 
@@ -434,6 +501,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_batch_by_zone_size),
 		cmocka_unit_test(test_limits_are_shares_of_the_low_mark_and_of_an_eighth),
+		cmocka_unit_test(test_the_limits_of_a_node_without_cpus_are_shared_by_all_of_them),
 		cmocka_unit_test(test_refills_double_while_nobody_frees),
 		cmocka_unit_test(test_a_free_halves_the_next_refill),
 		cmocka_unit_test(
@@ -444,6 +512,8 @@ int main(void)
 		cmocka_unit_test(test_a_freed_huge_page_goes_through_while_kswapd_runs),
 		cmocka_unit_test(test_a_flush_clears_below_high_when_the_zone_has_recovered),
 		cmocka_unit_test(test_a_burst_of_freed_small_chunks_empties_the_set),
+		cmocka_unit_test(test_with_a_large_cache_a_burst_flushes_only_what_fills_a_batch),
+		cmocka_unit_test(test_a_full_set_raises_its_limit_by_what_was_freed_and_a_batch),
 		cmocka_unit_test(test_order_0_between_ends_the_burst),
 		cmocka_unit_test(test_freed_pages_go_by_their_block),
 		cmocka_unit_test(test_an_unused_limit_decays),
