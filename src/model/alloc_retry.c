@@ -52,18 +52,11 @@ bool alloc_thisnode_gives_up(struct model *m)
 
 /* ---- wrappers ----------------------------------------------------------------------------- */
 
-static void charge_compaction(struct model *m, ns_t start)
-{
-	if (m->task && !(m->ctx.flags & CTX_KTHREAD))
-		m->task[m->ctx.task.v].compaction_ns += m->clock.now - start;
-}
-
 pfn_t alloc_direct_compact(struct model *m, unsigned order, alloc_flags_t flags,
 			   const struct alloc_context *ac, enum compact_priority prio,
 			   enum compact_result *result)
 {
 	uint32_t context = m->ctx.flags;
-	ns_t start = m->clock.now;
 	pfn_t pfn = PFN_NONE;
 	struct zone *z;
 
@@ -74,7 +67,6 @@ pfn_t alloc_direct_compact(struct model *m, unsigned order, alloc_flags_t flags,
 	*result = compact_try_pages(m, order, flags, ac, prio, &pfn);
 	m->ctx.flags = context;
 	clock_memstall_leave(m);
-	charge_compaction(m, start);
 	clock_point(m);
 	if (*result == COMPACT_SKIPPED ||
 	    (*result == COMPACT_DEFERRED && m->profile->defer_counts == DEFERRED_IS_SKIPPED))

@@ -493,7 +493,6 @@ void clock_memstall_leave(struct model *m)
 	check(m->ctx.memstall > 0);
 	if (--m->ctx.memstall)
 		return;
-	m->task[m->ctx.task.v].stall_ns += c->now - from;
 	/* "some" is the union of all stalls. They come nearly in order, so a high-water mark does.
 	 */
 	if (from < c->psi_until)

@@ -214,7 +214,6 @@ static void hash_clock(struct hash *s, const struct model *m)
 	for (uint32_t t = 1; t < m->nr_tasks; t++) {
 		mix(s, (uint64_t)m->task[t].alive << 32 | m->task[t].interleave_prev);
 		mix(s, m->task[t].rss_pages);
-		mix(s, m->task[t].compaction_ns);
 	}
 }
 

@@ -296,21 +296,11 @@ static int64_t flush_pages(const struct pcp *p, int64_t limit, bool free_high)
 /* After a flush: has the zone recovered? The tail of free_frozen_page_commit(). */
 static void after_flush(struct model *m, struct zone *z)
 {
-	const struct node *n = node_get(m, z->node);
-	nodemask_t higher = m->online_nodes & ~0u << n->id.v & ~(1u << n->id.v);
-
 	if (!z->below_high ||
 	    !watermark_ok(z, 0, zone_wmark(z, WMARK_HIGH), ZONE_MOVABLE, 0, zone_free_pages(z)))
 		return;
 	z->below_high = false;
-	if (!m->profile->kswapd_reset_by_pcp_flush || n->kswapd.failures < KSWAPD_HOPELESS)
-		return;
-	for (unsigned i = 0; i < MAX_NODES; i++) {
-		if (higher >> i & 1 && m->node[i].present) {
-			kswapd_pcp_flushed(m, z);
-			return;
-		}
-	}
+	kswapd_pcp_flushed(m, z);
 }
 
 /* Is this a burst of freed order 1..3 chunks without allocations between? */

@@ -814,8 +814,6 @@ struct task {
 	uint8_t interleave_prev;       /* rotor: node used last */
 	uint8_t interleave_weight;     /* left of its weight */
 	uint64_t rss_pages;            /* for the choice of an OOM victim */
-	ns_t compaction_ns;            /* time spent in direct compaction */
-	ns_t stall_ns;
 	struct op *op;                 /* running operation, NULL = none */
 };
 
