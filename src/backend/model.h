@@ -54,6 +54,8 @@ struct model_exec {
 	json_t *snapshot; /* for the record's evidence; NULL: booted */
 	json_t *costs;    /* same; NULL: the built-in ones */
 	json_t *steps, *notes;
+	struct model_effect *span; /* that is open: model_span_open() */
+	bool span_taken;           /* its end, early: model_on_cut_short() */
 };
 
 /* Counters and free lists at one moment. */

@@ -72,19 +72,43 @@ static void take(struct model *m, struct model_shot *s)
 			s->chunks[z][order] = m->zone[z].nr_chunks[order];
 }
 
+static void take_all(struct model_exec *x, struct model_effect *e)
+{
+	const struct account *a = &x->account;
+
+	take(x->m, &e->after);
+	e->compaction_ns = a->task_ns;
+	e->daemon_ns = a->daemon_ns;
+	for (unsigned n = 0; n < x->m->nr_nodes; n++)
+		if (a->daemon_runs[n] && a->daemon_begin[n] < model_now(x->m))
+			e->daemon_ns += model_now(x->m) - a->daemon_begin[n];
+	e->defer_shift = a->defer_shift;
+}
+
+/* What the rest of the daemon's run does falls between two steps, as on a real machine. */
+static void taken_early(void *ctx)
+{
+	struct model_exec *x = ctx;
+
+	take_all(x, x->span);
+	x->span_taken = true;
+}
+
 void model_span_open(struct model_exec *x, struct model_effect *e)
 {
 	take(x->m, &e->before);
 	x->account.task_ns = x->account.daemon_ns = 0;
 	x->account.defer_shift = -1;
+	x->span = e;
+	x->span_taken = false;
+	model_on_cut_short(x->m, taken_early, x);
 }
 
 void model_span_close(struct model_exec *x, struct model_effect *e)
 {
-	take(x->m, &e->after);
-	e->compaction_ns = x->account.task_ns;
-	e->daemon_ns = x->account.daemon_ns;
-	e->defer_shift = x->account.defer_shift;
+	model_on_cut_short(x->m, NULL, NULL);
+	if (!x->span_taken || !model_was_cut_short(x->m))
+		take_all(x, e);
 }
 
 static json_t *buddy_json(const struct model *m, const struct model_shot *s)

@@ -469,6 +469,8 @@ void clock_run(struct model *m, ns_t until)
 	struct context ctx = m->ctx;
 
 	must(c->depth == 0);
+	if (until != NS_NEVER)
+		c->cut_short = false;
 	c->depth = 1;
 	c->latest = c->now;
 	clock_steps(m, until, until != NS_NEVER);

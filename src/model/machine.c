@@ -580,6 +580,17 @@ void model_trace_only(struct model *m, uint32_t mask)
 	m->trace.mask = m->trace.fn ? mask : 0;
 }
 
+void model_on_cut_short(struct model *m, void (*fn)(void *ctx), void *ctx)
+{
+	m->cut_short.fn = fn;
+	m->cut_short.ctx = ctx;
+}
+
+bool model_was_cut_short(const struct model *m)
+{
+	return m->clock.cut_short;
+}
+
 ns_t model_now(const struct model *m)
 {
 	return m->clock.now;

@@ -90,6 +90,13 @@ ns_t model_kswapd_ns(const struct model *m);
 void model_trace(struct model *m, void (*fn)(void *ctx, const struct trace_event *ev), void *ctx);
 /* Only these events from now on: bit i is enum trace_id i. */
 void model_trace_only(struct model *m, uint32_t mask);
+/*
+ * Calls fn where the last operation ends in the middle of a daemon's run, which on a machine goes
+ * on beside what comes next and here is ended first: only fn sees the machine as it was then.
+ */
+void model_on_cut_short(struct model *m, void (*fn)(void *ctx), void *ctx);
+/* Did the last operation end so, with nothing done since? */
+bool model_was_cut_short(const struct model *m);
 /* Writes all dirty pages back: sync(). */
 void model_sync(struct model *m);
 

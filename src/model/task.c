@@ -89,6 +89,7 @@ int task_start(struct model *m, task_id id, const struct op *op)
 	own->longest_atom_ns = 0;
 	t->op = own;
 	m->clock.nr_busy++;
+	m->clock.cut_short = false;
 	m->cpu[t->cpu.v].nr_running++;
 	clock_set_contention(m);
 	clock_wake_at(m, t->actor, m->clock.now);
@@ -103,6 +104,10 @@ static void task_finish(struct model *m, struct task *t)
 	m->clock.nr_busy--;
 	m->cpu[t->cpu.v].nr_running--;
 	clock_set_contention(m);
+	/* A task that runs below the top runs in the middle of a daemon's run: clock_preempt(). */
+	m->clock.cut_short = m->clock.nr_busy == 0 && m->clock.depth > 1;
+	if (m->clock.cut_short && m->cut_short.fn)
+		m->cut_short.fn(m->cut_short.ctx);
 }
 
 bool task_step(struct model *m, task_id id)

@@ -728,7 +728,8 @@ struct alloc_context {
  * of a block that kcompactd empties: clock_preempt(), called for each folio that it moves, then runs
  * the tasks nested on the daemon's stack for as long as it has had the CPU. They find what it has
  * freed so far on their CPU's lists. Only tasks that allocate are run so, as nobody may let go of a
- * folio that the daemon holds.
+ * folio that the daemon holds. When the last of them is done the daemon's run goes on to its end
+ * before anything else happens; who wants to know what had happened until then is called (cut_short).
  */
 enum actor_kind {
 	ACTOR_NONE,
@@ -762,6 +763,7 @@ struct clock {
 	ns_t slice_start;    /* of the daemon that runs; */
 	ns_t slice_end;      /* NS_NEVER where it has a CPU of its own */
 	uint32_t nr_busy;    /* tasks with an operation */
+	bool cut_short;      /* the last one ended in the middle of a daemon's run; nothing since */
 	uint32_t nr_daemons; /* actors [0, nr_daemons) are no tasks */
 	ns_t daemon_next;    /* not later than the earliest time of a daemon */
 	nodemask_t crowded;  /* nodes whose CPUs all run tasks */
@@ -923,6 +925,7 @@ struct model {
 
 	int64_t stat[NR_VM_GLOBAL_ITEMS];  /* enum vmstat_item - VM_GLOBAL_FIRST */
 	struct trace_sink trace;
+	struct { void (*fn)(void *ctx); void *ctx; } cut_short; /* model_on_cut_short() */
 	bool booted;
 	/* Reserved until boot ends, for model_free_init() */
 	struct { pfn_t start, end; } init_memory[4];

@@ -6,6 +6,7 @@
 #include "model/defer.h"
 #include "model/kcompactd.h"
 #include "model/memmap.h"
+#include "model/stats.h"
 
 #define MS 1000000ull
 
@@ -273,10 +274,62 @@ static void test_on_a_shared_cpu_it_is_preempted_in_the_middle_of_a_block(void *
 	assert_int_equal(got_meanwhile(2), 0);
 }
 
+struct early {
+	uint64_t seen; /* how often, and what had been counted then */
+	int64_t success, scanned;
+};
+
+static void look(void *ctx)
+{
+	struct early *e = ctx;
+
+	e->seen++;
+	e->success = stats_get(m, VM_PGMIGRATE_SUCCESS);
+	e->scanned = stats_get(m, VM_COMPACT_DAEMON_MIGRATE_SCANNED);
+}
+
+/* Of a run that goes on when the last operation ends, a reader sees the pages that were moved by
+ * then, and not the scanned ones, which are counted when it ends. */
+static void test_what_a_run_does_after_the_last_operation_can_be_told_apart(void **state)
+{
+	struct model_config c = quiet_config(PROFILE_C, 32 * PAGEBLOCK_PAGES);
+	struct early e = {0};
+	region_id region;
+	task_id task;
+	struct op op;
+
+	(void)state;
+	c.daemons = true;
+	c.node[0].cpus = 1;
+	assert_int_equal(cost_set(&c.cost, "migrate_folio", 100000), 0);
+	assert_int_equal(cost_set(&c.cost, "fault", 20000), 0);
+	m = machine_make(&c);
+	lay_begin(m);
+	for (uint32_t b = 1; b <= 32; b++)
+		lay(m, b * PAGEBLOCK_PAGES, "256(fA)");
+	lay_end(m);
+	assert_int_equal(model_task(m, 0, &task), 0);
+	assert_int_equal(model_mmap(m, task, 500 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
+	op = (struct op){.kind = OP_TOUCH, .region = region, .count = 500, .write = true};
+	assert_int_equal(model_start(m, task, &op), 0);
+	kcompactd_wake(m, &m->node[0], 9, ZONE_NORMAL);
+	model_on_cut_short(m, look, &e);
+	model_run(m);
+	assert_true(model_was_cut_short(m));
+	assert_int_equal(e.seen, 1);
+	assert_true(e.success > 0 && e.success < stats_get(m, VM_PGMIGRATE_SUCCESS));
+	assert_int_equal(e.scanned, 0);
+	assert_true(stats_get(m, VM_COMPACT_DAEMON_MIGRATE_SCANNED) > 0);
+	model_sleep(m, 1);
+	assert_false(model_was_cut_short(m));
+	machine_end(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_on_a_shared_cpu_it_is_preempted_in_the_middle_of_a_block),
+		cmocka_unit_test(test_what_a_run_does_after_the_last_operation_can_be_told_apart),
 		cmocka_unit_test(test_a_request_makes_a_chunk_and_is_forgotten),
 		cmocka_unit_test(test_order_zero_is_no_request),
 		cmocka_unit_test(test_a_refused_request_stays_and_the_timer_looks_at_it),
