@@ -2,7 +2,8 @@
 /*
  * Random sequences of task operations on machines with everything switched on and any policy,
  * validated as they go; between set-up and end nothing may be allocated. MODEL_RANDOM_SEEDS=N and
- * MODEL_RANDOM_OPS=N make it longer, MODEL_RANDOM_SECONDS=N goes on with further seeds for so long.
+ * MODEL_RANDOM_OPS=N make it longer, MODEL_RANDOM_SECONDS=N goes on with further seeds for so long,
+ * MODEL_RANDOM_FIRST=N begins at another seed than 1.
  */
 #include "harness.h"
 
@@ -398,17 +399,18 @@ static uint64_t one_world(enum profile_id profile, uint64_t seed, bool swap)
 
 static void test_nothing_breaks_whatever_tasks_do(void **state)
 {
-	uint64_t seeds = from_env("MODEL_RANDOM_SEEDS", 8), seed = 1;
+	uint64_t first = from_env("MODEL_RANDOM_FIRST", 1), seed = first;
+	uint64_t last = first + from_env("MODEL_RANDOM_SEEDS", 8) - 1;
 	time_t end = time(NULL) + (time_t)from_env("MODEL_RANDOM_SECONDS", 0);
 
 	(void)state;
-	for (; seed <= seeds || time(NULL) < end; seed++) {
+	for (; seed <= last || time(NULL) < end; seed++) {
 		for (int p = 0; p < 3; p++)
 			(void)one_world((enum profile_id)p, seed, seed / 2 % 2);
 	}
 	if (getenv("MODEL_RANDOM_SECONDS"))
 		print_message("%llu seeds, 3 profiles each: clean\n",
-			      (unsigned long long)(seed - 1));
+			      (unsigned long long)(seed - first));
 }
 
 static void test_equal_seeds_give_equal_machines(void **state)
