@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* When a range of base pages is collapsed, on which node, and what MADV_COLLAPSE does regardless.
+ */
+#include "harness.h"
+
+#include <errno.h>
+
+#include "model/buddy.h"
+#include "model/memmap.h"
+#include "model/owner.h"
+#include "model/policy.h"
+#include "model/thp.h"
+
+#define PAGES (32u * PAGEBLOCK_PAGES)
+
+static struct model *m;
+static task_id task;
+static region_id region;
+
+/* An advised range of 512 base pages on two nodes: the first `away` on node 1. */
+static void make(unsigned away)
+{
+	struct model_config c = quiet_config(PROFILE_C, PAGES);
+	struct mempolicy far = {.mode = MPOL_BIND, .nodes = 2, .home = NODE_NONE};
+	struct mempolicy near = {.mode = MPOL_BIND, .nodes = 1, .home = NODE_NONE};
+	struct op op;
+
+	c.nr_nodes = 2;
+	c.node[1].cpus = 1;
+	c.nr_zones = 2;
+	c.zone[1] = c.zone[0];
+	c.zone[1].node = 1;
+	c.zone[1].start_pfn = c.zone[0].start_pfn + PAGES;
+	c.thp.enabled = THP_ENABLED_MADVISE;
+	c.daemons = false;
+	m = machine_make(&c);
+	assert_int_equal(model_task(m, 0, &task), 0);
+	assert_int_equal(model_mmap(m, task, 512 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
+	if (away) {
+		model_region_policy(m, region, &far);
+		op = (struct op){.kind = OP_TOUCH, .region = region, .count = away, .write = true};
+		assert_int_equal(model_do(m, task, &op), 0);
+	}
+	if (away < 512) {
+		model_region_policy(m, region, &near);
+		op = (struct op){.kind = OP_TOUCH,
+				 .region = region,
+				 .index = away,
+				 .count = 512 - away,
+				 .write = true};
+		assert_int_equal(model_do(m, task, &op), 0);
+	}
+	model_advise(m, region, ADVISE_HUGEPAGE);
+}
+
+static pfn_t page(uint64_t index)
+{
+	return owner_page(m, owner_region(m, region), index);
+}
+
+static void release(uint64_t first, uint64_t count)
+{
+	struct op op = {.kind = OP_RELEASE, .region = region, .index = first, .count = count};
+
+	assert_int_equal(model_do(m, task, &op), 0);
+}
+
+static void test_more_holes_than_max_ptes_none_keep_a_range_as_it_is(void **state)
+{
+	(void)state;
+	make(0);
+	m->thp.max_ptes_none = 100;
+	release(0, 101);
+	assert_int_equal(khugepaged_collapse(m, region, 0, true), -EAGAIN);
+	assert_int_equal(counter(m, VM_THP_SCAN_EXCEED_NONE_PTE), 1);
+	m->thp.max_ptes_none = 101;
+	assert_int_equal(khugepaged_collapse(m, region, 0, true), 0);
+	machine_end(m);
+	/* MADV_COLLAPSE does not ask. */
+	make(0);
+	m->thp.max_ptes_none = 100;
+	release(0, 101);
+	assert_int_equal(khugepaged_collapse(m, region, 0, false), 0);
+	machine_end(m);
+}
+
+static void test_a_range_that_nobody_has_looked_at_is_left_alone(void **state)
+{
+	(void)state;
+	make(0);
+	for (uint64_t i = 0; i < 512; i++)
+		memmap_flag_clear(m, page(i), PGF_YOUNG | PGF_REFERENCED);
+	assert_int_equal(khugepaged_collapse(m, region, 0, true), -EAGAIN);
+	assert_int_equal(khugepaged_collapse(m, region, 0, false), 0);
+	machine_end(m);
+}
+
+static void test_one_pinned_page_keeps_its_range(void **state)
+{
+	struct op op;
+
+	(void)state;
+	make(0);
+	op = (struct op){.kind = OP_PIN, .region = region, .index = 77, .count = 1};
+	assert_int_equal(model_do(m, task, &op), 0);
+	assert_int_equal(khugepaged_collapse(m, region, 0, true), -EAGAIN);
+	assert_int_equal(khugepaged_collapse(m, region, 0, false), -EAGAIN);
+	assert_int_equal(counter(m, VM_THP_COLLAPSE_ALLOC), 0);
+	machine_end(m);
+}
+
+static void test_the_node_with_most_of_the_pages_gets_the_huge_one(void **state)
+{
+	static const struct {
+		unsigned away, node;
+	} rows[] = {{255, 0}, {256, 0}, {257, 1}};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		make(rows[i].away);
+		assert_int_equal(khugepaged_collapse(m, region, 0, false), 0);
+		assert_int_equal(zone_of(m, page(0))->node.v, rows[i].node);
+		machine_end(m);
+	}
+}
+
+static void test_only_nodes_with_as_many_pages_may_help_out(void **state)
+{
+	(void)state;
+	for (unsigned away = 255; away <= 256; away++) {
+		make(away);
+		/* Node 0 has no block left. */
+		while (buddy_take(m, &m->zone[0], 9, MIGRATE_MOVABLE) != PFN_NONE)
+			;
+		assert_int_equal(khugepaged_collapse(m, region, 0, false),
+				 away == 256 ? 0 : -ENOMEM);
+		assert_int_equal(counter(m, VM_THP_COLLAPSE_ALLOC_FAILED), away != 256);
+		model_destroy(m);
+	}
+}
+
+static void test_khugepaged_waits_for_memory_only_if_it_may(void **state)
+{
+	(void)state;
+	make(0);
+	assert_int_equal(m->policy->khugepaged_gfp(m, true), GFP_TRANSHUGE);
+	m->thp.khugepaged_defrag = false;
+	assert_int_equal(m->policy->khugepaged_gfp(m, true), GFP_TRANSHUGE_LIGHT);
+	assert_int_equal(m->policy->khugepaged_gfp(m, false), GFP_TRANSHUGE);
+	machine_end(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_more_holes_than_max_ptes_none_keep_a_range_as_it_is),
+		cmocka_unit_test(test_a_range_that_nobody_has_looked_at_is_left_alone),
+		cmocka_unit_test(test_one_pinned_page_keeps_its_range),
+		cmocka_unit_test(test_the_node_with_most_of_the_pages_gets_the_huge_one),
+		cmocka_unit_test(test_only_nodes_with_as_many_pages_may_help_out),
+		cmocka_unit_test(test_khugepaged_waits_for_memory_only_if_it_may),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
