@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/alloc.h"
@@ -254,6 +255,28 @@ static void test_reclaim_is_retried_sixteen_times_without_progress(void **state)
 	machine_end(m);
 }
 
+static void test_after_mixing_is_allowed_a_promoted_request_counts_its_retries_anew(void **state)
+{
+	struct model *m = machine_quiet(PROFILE_C, 16 * PAGEBLOCK_PAGES);
+	struct recorded *r = malloc(sizeof(*r));
+
+	(void)state;
+	/* Cache that looks reclaimable, but every page of it is pinned. */
+	lay_begin(m);
+	lay(m, m->zone[0].start_pfn, "8192R");
+	lay_end(m);
+	m->sysctl.defrag_mode = true;
+	record(m, r, TRACE_RECLAIM_RETRY_ZONE);
+	assert_int_equal(alloc_pages(m, GFP_KERNEL, 0, NODE_NONE, NODEMASK_NONE), PFN_NONE);
+	record_stop(m);
+	/* Sixteen retries for a whole block, and sixteen for the page itself. */
+	assert_int_equal(r->nr, 32);
+	assert_int_equal(r->ev[15].no_progress_loops, 16);
+	assert_int_equal(r->ev[16].no_progress_loops, 1);
+	free(r);
+	machine_end(m);
+}
+
 static void test_the_last_atomic_block_is_worth_a_retry(void **state)
 {
 	struct model *m = machine_quiet(PROFILE_C, 131072);
@@ -465,6 +488,8 @@ int main(void)
 			test_small_unmovable_requests_work_for_whole_blocks_under_defrag_mode),
 		cmocka_unit_test(test_non_blocking_requests_mix_types_after_one_walk_by_kernel),
 		cmocka_unit_test(test_reclaim_is_retried_sixteen_times_without_progress),
+		cmocka_unit_test(
+			test_after_mixing_is_allowed_a_promoted_request_counts_its_retries_anew),
 		cmocka_unit_test(test_the_last_atomic_block_is_worth_a_retry),
 		cmocka_unit_test(test_compaction_retries_by_order_result_and_priority),
 		cmocka_unit_test(test_a_request_without_fs_never_kills_and_loops),

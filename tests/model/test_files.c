@@ -108,6 +108,32 @@ static void test_every_order_down_to_the_smallest_is_asked_for(void **state)
 	machine_end(m);
 }
 
+static void test_a_writer_asks_as_its_kernel_does_and_readahead_never_tries_hard(void **state)
+{
+	(void)state;
+	for (int p = PROFILE_A; p <= PROFILE_C; p++) {
+		struct model *m = machine_quiet((enum profile_id)p, PAGES);
+		struct recorded *r = malloc(sizeof(*r));
+		region_id file;
+
+		assert_int_equal(model_file(m, 512 * 4096, 9, &file), 0);
+		record(m, r, TRACE_PAGE_ALLOC);
+		(void)do_op(m, OP_WRITE, file, 0, 1);
+		record_stop(m);
+		assert_int_equal(r->nr, 1);
+		assert_true(r->ev[0].gfp & __GFP_WRITE);
+		assert_int_equal(!(r->ev[0].gfp & __GFP_FS), p != PROFILE_C);
+		record(m, r, TRACE_PAGE_ALLOC);
+		(void)do_op(m, OP_READ, file, 64, 1);
+		record_stop(m);
+		assert_true(r->nr > 0);
+		assert_true(r->ev[0].gfp & __GFP_NORETRY);
+		assert_false(r->ev[0].gfp & (__GFP_FS | __GFP_WRITE));
+		free(r);
+		machine_end(m);
+	}
+}
+
 static void test_readahead_windows_and_orders_grow(void **state)
 {
 	struct model *m = machine_quiet(PROFILE_C, PAGES);
@@ -311,6 +337,8 @@ int main(void)
 		cmocka_unit_test(test_a_write_gets_the_largest_folio_its_index_allows),
 		cmocka_unit_test(test_the_size_of_one_write_call_bounds_the_folio),
 		cmocka_unit_test(test_every_order_down_to_the_smallest_is_asked_for),
+		cmocka_unit_test(
+			test_a_writer_asks_as_its_kernel_does_and_readahead_never_tries_hard),
 		cmocka_unit_test(test_readahead_windows_and_orders_grow),
 		cmocka_unit_test(test_a_second_access_activates),
 		cmocka_unit_test(test_sync_leaves_nothing_dirty),

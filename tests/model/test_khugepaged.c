@@ -4,6 +4,7 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "model/buddy.h"
 #include "model/memmap.h"
@@ -139,6 +140,25 @@ static void test_only_nodes_with_as_many_pages_may_help_out(void **state)
 	}
 }
 
+static void test_where_no_huge_page_is_to_be_had_a_smaller_one_is_made(void **state)
+{
+	(void)state;
+	make(0);
+	release(0, 32);
+	m->thp.size[4] = THP_SIZE_ALWAYS;
+	/* Nothing is left but these 32 pages, and marks do not keep them. */
+	for (unsigned n = 0; n < 2; n++) {
+		while (buddy_take(m, &m->zone[n], 9, MIGRATE_MOVABLE) != PFN_NONE)
+			;
+		memset(m->zone[n].wmark, 0, sizeof(m->zone[n].wmark));
+	}
+	assert_int_equal(khugepaged_collapse(m, region, 0, true), 0);
+	assert_int_equal(counter(m, VM_THP_COLLAPSE_ALLOC_FAILED), 1);
+	assert_int_equal(PG_ORDER(m->map.state[memmap_head(m, page(32))]), 4);
+	assert_int_equal(page(0), PFN_NONE);
+	model_destroy(m);
+}
+
 static void test_khugepaged_waits_for_memory_only_if_it_may(void **state)
 {
 	(void)state;
@@ -158,6 +178,7 @@ int main(void)
 		cmocka_unit_test(test_one_pinned_page_keeps_its_range),
 		cmocka_unit_test(test_the_node_with_most_of_the_pages_gets_the_huge_one),
 		cmocka_unit_test(test_only_nodes_with_as_many_pages_may_help_out),
+		cmocka_unit_test(test_where_no_huge_page_is_to_be_had_a_smaller_one_is_made),
 		cmocka_unit_test(test_khugepaged_waits_for_memory_only_if_it_may),
 	};
 

@@ -92,6 +92,89 @@ static void test_dirty_and_pinned_cache_stays(void **state)
 	machine_end(m);
 }
 
+/* Node 0 is full of kernel pages, node 1 of `cache` pages of clean cache and kernel pages. */
+static struct model *near_reclaim(uint16_t cpus, uint8_t distance, unsigned cache)
+{
+	struct model_config c = quiet_config(PROFILE_C, 16 * PAGEBLOCK_PAGES);
+	struct model *m;
+
+	c.nr_nodes = 2;
+	c.node[0].cpus = 1;
+	c.node[1].cpus = cpus;
+	c.node[0].distance[0] = c.node[1].distance[1] = 10;
+	c.node[0].distance[1] = c.node[1].distance[0] = distance;
+	c.nr_zones = 2;
+	c.zone[1] = c.zone[0];
+	c.zone[1].node = 1;
+	c.zone[1].start_pfn = c.zone[0].start_pfn + 16 * PAGEBLOCK_PAGES;
+	c.sysctl.zone_reclaim_mode = 1;
+	m = machine_make(&c);
+	lay_begin(m);
+	lay(m, m->zone[0].start_pfn, "8192K");
+	for (pfn_t pfn = m->zone[1].start_pfn; pfn < m->zone[1].end_pfn; pfn++)
+		lay(m, pfn, pfn - m->zone[1].start_pfn < cache ? "C" : "K");
+	lay_end(m);
+	return m;
+}
+
+static void test_zone_reclaim_mode_reclaims_near_nodes_that_nobody_runs_on(void **state)
+{
+	static const struct {
+		uint16_t cpus;
+		uint8_t distance;
+		unsigned cache;
+		bool tried;
+	} rows[] = {
+		{0, 20, 4096, true},
+		{0, 30, 4096, true},
+		{0, 31, 4096, false},
+		{1, 20, 4096, false},
+		/* One percent of 8192 pages is not worth it, one page more is. */
+		{0, 20, 81, false},
+		{0, 20, 82, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct model *m = near_reclaim(rows[i].cpus, rows[i].distance, rows[i].cache);
+		pfn_t page = alloc_pages(m, GFP_HIGHUSER_MOVABLE, 0, NODE_NONE, NODEMASK_NONE);
+
+		assert_int_equal(counter(m, VM_ZONE_RECLAIM_SUCCESS) +
+						 counter(m, VM_ZONE_RECLAIM_FAILED) >
+					 0,
+				 rows[i].tried);
+		if (page != PFN_NONE)
+			free_pages(m, page, 0);
+		machine_end(m);
+	}
+}
+
+static void test_pages_of_zones_above_the_request_are_skipped_and_counted(void **state)
+{
+	struct model_config c = quiet_config(PROFILE_C, 16 * PAGEBLOCK_PAGES);
+	struct alloc_context ac;
+	struct model *m;
+
+	(void)state;
+	c.nr_zones = 2;
+	c.zone[1] = c.zone[0];
+	c.zone[0].class = ZONE_DMA32;
+	c.zone[1].start_pfn = c.zone[0].start_pfn + 16 * PAGEBLOCK_PAGES;
+	m = machine_make(&c);
+	lay_begin(m);
+	/* The oldest on the list are those of the higher zone. */
+	lay(m, m->zone[1].start_pfn, "8192C");
+	lay(m, m->zone[0].start_pfn, "8192C");
+	lay_end(m);
+	ac = context(m, GFP_KERNEL | __GFP_DMA32);
+	assert_true(reclaim_try_to_free(m, &ac, 0) > 0);
+	assert_true(counter(m, VM_PGSKIP_NORMAL) > 0);
+	assert_int_equal(m->zone[1].stat[VM_NR_ZONE_INACTIVE_FILE] +
+				 m->zone[1].stat[VM_NR_ZONE_ACTIVE_FILE],
+			 8192);
+	machine_end(m);
+}
+
 static void test_a_costly_request_stops_when_compaction_is_ready(void **state)
 {
 	struct model *m = machine_quiet(PROFILE_C, PAGES);
@@ -336,6 +419,8 @@ int main(void)
 		cmocka_unit_test(test_nothing_to_reclaim_counts_two_stalls_and_frees_nothing),
 		cmocka_unit_test(test_clean_cache_is_freed_at_least_32_pages_at_a_time),
 		cmocka_unit_test(test_dirty_and_pinned_cache_stays),
+		cmocka_unit_test(test_zone_reclaim_mode_reclaims_near_nodes_that_nobody_runs_on),
+		cmocka_unit_test(test_pages_of_zones_above_the_request_are_skipped_and_counted),
 		cmocka_unit_test(test_a_costly_request_stops_when_compaction_is_ready),
 		cmocka_unit_test(test_with_swap_anonymous_pages_go_and_come_back),
 		cmocka_unit_test(test_huge_pages_are_swapped_whole_as_long_as_they_fit),

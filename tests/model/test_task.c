@@ -237,14 +237,17 @@ static void test_locked_pages_are_unevictable(void **state)
 	assert_int_equal(model_do(m, task, &op), 0);
 	assert_int_equal(counter(m, VM_NR_UNEVICTABLE), 100);
 	assert_int_equal(counter(m, VM_NR_MLOCK), 100);
+	assert_int_equal(counter(m, VM_UNEVICTABLE_PGS_MLOCKED), 100);
 	must_be_valid(m);
 	op = (struct op){.kind = OP_MUNLOCK, .region = region, .count = 50};
 	assert_int_equal(model_do(m, task, &op), 0);
 	assert_int_equal(counter(m, VM_NR_UNEVICTABLE), 50);
 	assert_int_equal(counter(m, VM_NR_INACTIVE_ANON), 50);
+	assert_int_equal(counter(m, VM_UNEVICTABLE_PGS_CLEARED), 0);
 	must_be_valid(m);
 	model_munmap(m, region);
 	assert_int_equal(counter(m, VM_NR_MLOCK), 0);
+	assert_int_equal(counter(m, VM_UNEVICTABLE_PGS_CLEARED), 50);
 	machine_end(m);
 }
 

@@ -2,6 +2,7 @@
 /* Huge page faults: eligibility, gfp masks, what one fault counts, splitting, khugepaged. */
 #include "harness.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -357,6 +358,50 @@ static void test_the_last_page_unmapped_frees_the_folio(void **state)
 	machine_end(m);
 }
 
+static void test_a_read_of_an_empty_range_gets_the_one_huge_zero_page(void **state)
+{
+	struct model_config c = two_nodes(PROFILE_C);
+	struct model *m = machine_make(&c);
+	struct fault_result f;
+	region_id region;
+	task_id task;
+
+	(void)state;
+	assert_int_equal(model_task(m, 0, &task), 0);
+	assert_int_equal(model_mmap(m, task, 1024 * 4096, ADVISE_HUGEPAGE, &region), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		f = thp_fault(m, owner_region(m, region), i * 512, false);
+		assert_true(f.zero_page);
+		assert_int_equal(f.order, 9);
+		assert_int_equal(counter(m, VM_THP_ZERO_PAGE_ALLOC), 1);
+	}
+	m->thp.use_zero_page = false;
+	f = thp_fault(m, owner_region(m, region), 0, false);
+	assert_false(f.zero_page);
+	assert_int_equal(counter(m, VM_THP_FAULT_ALLOC), 1);
+	machine_end(m);
+}
+
+static void test_a_pinned_huge_page_is_not_split_and_that_is_counted(void **state)
+{
+	struct model_config c = two_nodes(PROFILE_C);
+	struct model *m = machine_make(&c);
+	region_id region;
+	task_id task;
+	struct op op;
+
+	(void)state;
+	assert_int_equal(model_task(m, 0, &task), 0);
+	assert_int_equal(model_mmap(m, task, 512 * 4096, ADVISE_HUGEPAGE, &region), 0);
+	op = (struct op){.kind = OP_TOUCH, .region = region, .count = 512, .write = true};
+	assert_int_equal(model_do(m, task, &op), 0);
+	op = (struct op){.kind = OP_PIN, .region = region, .count = 1};
+	assert_int_equal(model_do(m, task, &op), 0);
+	assert_int_equal(thp_split(m, owner_page(m, owner_region(m, region), 0)), -EAGAIN);
+	assert_int_equal(counter(m, VM_THP_SPLIT_PAGE_FAILED), 1);
+	machine_end(m);
+}
+
 /* ---- khugepaged --------------------------------------------------------------------------- */
 
 static void test_collapse_makes_one_page_of_512(void **state)
@@ -524,6 +569,8 @@ int main(void)
 		cmocka_unit_test(test_min_free_rises_with_the_settings_of_the_profile),
 		cmocka_unit_test(test_a_partly_unmapped_huge_page_stays_whole_until_it_is_split),
 		cmocka_unit_test(test_the_last_page_unmapped_frees_the_folio),
+		cmocka_unit_test(test_a_read_of_an_empty_range_gets_the_one_huge_zero_page),
+		cmocka_unit_test(test_a_pinned_huge_page_is_not_split_and_that_is_counted),
 		cmocka_unit_test(test_collapse_makes_one_page_of_512),
 		cmocka_unit_test(test_khugepaged_finds_advised_ranges_by_itself),
 		cmocka_unit_test(test_khugepaged_sleeps_once_and_then_ends_the_pass),
