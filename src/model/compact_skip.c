@@ -37,8 +37,10 @@ static bool lru_is_sampled(const struct model *m, const struct block *b, pfn_t s
 	return false;
 }
 
-/* Mirrors __reset_isolation_pfn(), but for blocks that need no look; see candidates(). */
-static bool reset_block(struct model *m, const struct zone *z, pfn_t pfn, bool source, bool target)
+/* Mirrors __reset_isolation_pfn(), but for blocks that need no look; see candidates(). Inline,
+ * since a reset asks this of each marked block of the zone. */
+static inline __attribute__((always_inline)) bool reset_block(struct model *m, const struct zone *z,
+							      pfn_t pfn, bool source, bool target)
 {
 	const struct block *b = block_get(m, block_of(pfn));
 	pfn_t start, last;
