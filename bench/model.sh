@@ -9,9 +9,13 @@
 #
 # Two figures say more than a page's cost. An asynchronous scan that leaves each block at its first page or its
 # second has the visit of the block in what it calls a page. Frees in random order alone (`random`, order 0)
-# stay below the target, at about half of it on an idle machine: each waits for the word, the list and the
-# buddy of a page that no cache holds, and fetching them ahead, sixteen chunks of a flush at a time, gained
-# nothing that could be measured.
+# stay below the target at 4 GiB: 13 M a second on a shared two-core virtual machine with 2 MiB of second-level
+# cache. They reach it where the page arrays fit that cache: 22 M in up to 512 MiB (bench-model-alloc 512), 19 M
+# in 1 GiB, 17 M in 2 GiB. What is lost is waiting: the order of a CPU's list is in the words of its pages, so
+# each page waits for the one before it. Two remedies were measured there and gained nothing: to take pages off
+# the list eight or sixteen steps before they are freed and fetch the list cell of the buddy meanwhile (12.8 M
+# against 13.0 M), and huge pages of the host for the page arrays (9.8 M against 10.8 M, and 0.35 s of system
+# time instead of 0.07 s in pinned-node).
 set -euo pipefail
 build=${1:-build}
 ninja -C "$build" bench/bench-model-scan bench/bench-model-alloc bench/bench-model-fault >/dev/null
