@@ -11,11 +11,11 @@
 # second has the visit of the block in what it calls a page. Frees in random order alone (`random`, order 0)
 # stay below the target at 4 GiB: 13 M a second on a shared two-core virtual machine with 2 MiB of second-level
 # cache. They reach it where the page arrays fit that cache: 22 M in up to 512 MiB (bench-model-alloc 512), 19 M
-# in 1 GiB, 17 M in 2 GiB. What is lost is waiting: the order of a CPU's list is in the words of its pages, so
-# each page waits for the one before it. Two remedies were measured there and gained nothing: to take pages off
-# the list eight or sixteen steps before they are freed and fetch the list cell of the buddy meanwhile (12.8 M
-# against 13.0 M), and huge pages of the host for the page arrays (9.8 M against 10.8 M, and 0.35 s of system
-# time instead of 0.07 s in pinned-node).
+# in 1 GiB, 17 M in 2 GiB. What is lost is waiting for a page's word and for its buddy's cell of a free list.
+# Three remedies were measured there and gained nothing: to take pages off the CPU's list eight or sixteen steps
+# before they are freed and fetch that cell meanwhile (12.8 M against 13.0 M), huge pages of the host for all
+# arrays (13.1 M against 13.2 M; in pinned-node they cost 0.35 s of system time instead of 0.07 s), and a CPU's
+# list so short that the caches hold it (12.8 M with vm.percpu_pagelist_high_fraction=4096).
 set -euo pipefail
 build=${1:-build}
 ninja -C "$build" bench/bench-model-scan bench/bench-model-alloc bench/bench-model-fault >/dev/null
