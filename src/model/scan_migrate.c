@@ -295,44 +295,59 @@ static inline bool block_is_barren(const struct model *m, struct block_scan *s)
 
 /* The first page of a block ends the visit of a run that gives up at the first failure. */
 static inline bool block_fails_at_once(const struct model *m, const struct compact_control *cc,
-				       struct block_scan *s)
+				       pfn_t low)
 {
-	if (cc->order < (int)PAGEBLOCK_ORDER ||
-	    page_verdict(m, cc, s->low, memmap_state(m, s->low)) != PAGE_FAIL)
-		return false;
-	s->scanned = s->visited = 1;
-	return true;
+	return cc->order >= (int)PAGEBLOCK_ORDER &&
+	       page_verdict(m, cc, low, memmap_state(m, low)) == PAGE_FAIL;
+}
+
+/* What a visit of [low, s->end) leaves behind. Inline: much of it is constant where nothing was
+ * taken. */
+static inline void block_done(struct model *m, struct compact_control *cc, pfn_t low,
+			      const struct block_scan *s)
+{
+	if (s->low == s->end && (s->isolated == 0 || cc->finish_block)) {
+		if (s->owned && !s->skip_updated && !cc->no_set_skip_hint)
+			memmap_skip_set(m, s->owned);
+		scan_migrate_update_cached(cc, s->low);
+	}
+	cc->migrate_pfn = s->low;
+	cc->total_migrate_scanned += s->scanned;
+	stat_event(m, VM_COMPACT_ISOLATED, s->isolated);
+	clock_charge(m, COST_BLOCK_VISITED, 1);
+	clock_charge(m, COST_SCAN_MIGRATE, s->visited);
+	clock_charge(m, COST_ISOLATE_SOURCE, s->taken);
+	TRACE(m, ISOLATE_MIGRATEPAGES, .start_pfn = low, .end_pfn = s->low,
+	      .nr_scanned = s->scanned, .nr_taken = s->isolated);
 }
 
 int scan_migrate_block(struct model *m, struct compact_control *cc, pfn_t low, pfn_t end)
 {
-	struct block_scan s = {.low = low, .end = end};
+	struct block_scan s;
+	bool whole = end - low == PAGEBLOCK_PAGES && skip_allows(m, cc, low);
 
 	cc->migrate_pfn = low;
 	/* Everybody else's isolated pages are back on their lists whenever this code runs, so
 	 * waiting (which sync compaction does) could not help: what is isolated is our own. */
 	if (too_many_isolated(m, cc))
 		return -EAGAIN;
-	if (end - low == PAGEBLOCK_PAGES && skip_allows(m, cc, low) &&
-	    (gives_up(cc) ? block_fails_at_once(m, cc, &s) : block_is_barren(m, &s))) {
+	if (whole && gives_up(cc) && block_fails_at_once(m, cc, low)) {
+		block_done(m, cc, low,
+			   &(struct block_scan){.low = end,
+						.end = end,
+						.owned = low,
+						.visited = 1,
+						.scanned = 1});
+		return 0;
+	}
+	s = (struct block_scan){.low = low, .end = end};
+	if (whole && !gives_up(cc) && block_is_barren(m, &s)) {
 		s.owned = low;
 		s.low = end;
 	} else {
 		block_walk(m, cc, &s);
 	}
-	if (s.low == end && (s.isolated == 0 || cc->finish_block)) {
-		if (s.owned && !s.skip_updated && !cc->no_set_skip_hint)
-			memmap_skip_set(m, s.owned);
-		scan_migrate_update_cached(cc, s.low);
-	}
-	cc->migrate_pfn = s.low;
-	cc->total_migrate_scanned += s.scanned;
-	stat_event(m, VM_COMPACT_ISOLATED, s.isolated);
-	clock_charge(m, COST_BLOCK_VISITED, 1);
-	clock_charge(m, COST_SCAN_MIGRATE, s.visited);
-	clock_charge(m, COST_ISOLATE_SOURCE, s.taken);
-	TRACE(m, ISOLATE_MIGRATEPAGES, .start_pfn = low, .end_pfn = s.low, .nr_scanned = s.scanned,
-	      .nr_taken = s.isolated);
+	block_done(m, cc, low, &s);
 	return 0;
 }
 
