@@ -12,7 +12,6 @@
 
 struct arena {
 	size_t nr;
-	uint64_t reserved;
 	char *carve;
 	size_t carve_left;
 	struct { void *base; size_t bytes; } map[ARENA_MAPS];
@@ -60,14 +59,7 @@ void *arena_reserve(struct arena *a, size_t bytes)
 			a->carve_left -= bytes;
 		}
 	}
-	if (p)
-		a->reserved += bytes;
 	return p;
-}
-
-uint64_t arena_reserved(const struct arena *a)
-{
-	return a->reserved;
 }
 
 uint64_t arena_resident_in(const void *range, size_t bytes)

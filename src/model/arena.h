@@ -19,8 +19,7 @@ struct arena;
 struct arena *arena_new(void) MUST_USE;
 /* Zeroed lazily touched memory, page aligned; NULL when out of address space. Set-up only. */
 void *arena_reserve(struct arena *a, size_t bytes) MUST_USE;
-/* Bytes reserved, and bytes resident now (for tests of the budget; reads the OS, never the model). */
-uint64_t arena_reserved(const struct arena *a);
+/* Bytes resident now (for tests of the budget; reads the OS, never the model). */
 uint64_t arena_resident(const struct arena *a);
 /* The same of one array that arena_reserve() gave. */
 uint64_t arena_resident_in(const void *range, size_t bytes);

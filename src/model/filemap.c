@@ -108,11 +108,6 @@ static uint64_t filemap_dirty_pages(const struct node *n)
 			  n->stat[VM_NR_WRITEBACK - VM_NODE_FIRST]);
 }
 
-bool filemap_node_dirty_ok(const struct model *m, const struct node *n)
-{
-	return filemap_dirty_pages(n) <= filemap_dirtyable(m, n) * m->sysctl.dirty_ratio / 100;
-}
-
 /* Mirrors domain_dirty_limits(); *dirty: pages dirty or under writeback. */
 static void filemap_limits(struct model *m, uint64_t *dirty, uint64_t *background, uint64_t *limit)
 {

@@ -25,7 +25,5 @@ void filemap_set_dirty(struct model *m, pfn_t head);
 void filemap_clean(struct model *m, pfn_t head);
 int flusher_init(struct model *m) MUST_USE;
 void flusher_step(struct model *m);
-/* Mirrors node_dirty_ok(). */
-bool filemap_node_dirty_ok(const struct model *m, const struct node *n);
 
 #endif

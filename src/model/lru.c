@@ -47,40 +47,6 @@ int lru_init(struct model *m)
 	return 0;
 }
 
-void lru_order_anon(struct model *m)
-{
-	/* Whoever adds swap to a running machine finds the folios in no order that meant anything.
-	 */
-	must(m->swap_pages == 0);
-	for (unsigned i = 0; i < m->nr_nodes; i++) {
-		struct node *n = &m->node[i];
-
-		if (n->present == 0)
-			continue;
-		must(lru_make_ring(m, n, LRU_INACTIVE_ANON) == 0);
-		must(lru_make_ring(m, n, LRU_ACTIVE_ANON) == 0);
-	}
-	for (uint32_t slot = SLOT_GROUP; slot < m->own.nr_slots; slot++) {
-		pfn_t pfn;
-		enum lru_list list;
-		struct lru *lru;
-
-		if (m->own.region_of_group[slot / SLOT_GROUP] == 0) {
-			slot |= SLOT_GROUP - 1;
-			continue;
-		}
-		pfn = m->own.pfn[slot] & SLOT_PFN_MASK;
-		if (!pfn || !(KINDS_LRU >> PG_KIND(m->map.state[pfn]) & 1) ||
-		    !(m->map.flag[pfn] & PGF_LRU) || m->map.word[pfn] != slot)
-			continue;
-		list = lru_list_of(m, pfn);
-		if (list > LRU_ACTIVE_ANON)
-			continue;
-		lru = &m->node[zone_of(m, pfn)->node.v].lru;
-		m->map.word[pfn] = ring_push_head(&lru->list[list], slot, NULL, NULL);
-	}
-}
-
 /* ---- one folio on or off a list ----------------------------------------------------------- */
 
 static void lru_moved(void *ctx, uint32_t slot, uint32_t pos)
@@ -273,15 +239,6 @@ void lru_activate(struct model *m, pfn_t head)
 	if (m->map.flag[head] & PGF_LRU)
 		stat_event(m, VM_PGACTIVATE, 1 << lru_order(m, head));
 	lru_change(m, head, PGF_ACTIVE, 0);
-}
-
-void lru_deactivate(struct model *m, pfn_t head)
-{
-	if (!(m->map.flag[head] & PGF_ACTIVE) || (m->map.flag[head] & PGF_UNEVICTABLE))
-		return;
-	if (m->map.flag[head] & PGF_LRU)
-		stat_event(m, VM_PGDEACTIVATE, 1 << lru_order(m, head));
-	lru_change(m, head, 0, PGF_ACTIVE | PGF_REFERENCED);
 }
 
 void lru_mlock(struct model *m, pfn_t head)

@@ -45,15 +45,12 @@ void lru_forget(struct model *m, pfn_t head);
 /* Mirrors folio_mark_accessed() and folio_activate(). */
 void lru_mark_accessed(struct model *m, pfn_t head);
 void lru_activate(struct model *m, pfn_t head);
-void lru_deactivate(struct model *m, pfn_t head);
 /* Mirrors mlock_folio() / munlock_folio(): to and from the unevictable list, counters included. */
 void lru_mlock(struct model *m, pfn_t head);
 void lru_munlock(struct model *m, pfn_t head);
 
 /* Oldest folio of an ordered list (its tail), PFN_NONE when empty. For reclaim. */
 pfn_t lru_tail(struct model *m, struct node *n, enum lru_list list);
-/* Swap was added: the anonymous lists become ordered, in slot order. Set-up only. */
-void lru_order_anon(struct model *m);
 bool lru_node_is_valid(struct model *m, struct node *n);
 
 #endif

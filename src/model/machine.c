@@ -502,7 +502,6 @@ int model_create(const struct model_config *config, struct model **out, const ch
 		*why = "a part of the machine could not be set up";
 		goto fail;
 	}
-	m->reserved_bytes = arena_reserved(arena);
 	*why = NULL;
 	*out = m;
 	return 0;
@@ -594,11 +593,6 @@ bool model_was_cut_short(const struct model *m)
 ns_t model_now(const struct model *m)
 {
 	return m->clock.now;
-}
-
-uint64_t model_bytes_reserved(const struct model *m)
-{
-	return m->reserved_bytes;
 }
 
 uint64_t model_bytes_resident(const struct model *m)

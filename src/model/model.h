@@ -107,8 +107,7 @@ void model_sync(struct model *m);
  */
 uint64_t model_state_hash(struct model *m);
 
-/* Bytes of host memory: reserved, and resident now. */
-uint64_t model_bytes_reserved(const struct model *m);
+/* Bytes of host memory resident now. */
 uint64_t model_bytes_resident(const struct model *m);
 
 /*

@@ -32,11 +32,6 @@ enum defer_counts {
 	DEFERRED_IS_SKIPPED,    /* all zones deferred: nothing happened */
 };
 
-enum costly_noretry_exit {
-	NORETRY_EXIT_ON_SKIPPED, /* leaves after the first compaction if SKIPPED, DEFERRED or THISNODE */
-	NORETRY_EXIT_THISNODE,   /* leaves after the first compaction only together with THISNODE */
-};
-
 enum highatomic_growth { HIGHATOMIC_AFTER_SUCCESS, HIGHATOMIC_FROM_BUDDY_AT_MIN };
 enum capture_order { CAPTURE_COMPACTION_ORDER, CAPTURE_REQUEST_ORDER };
 enum pcp_flush { PCP_FLUSH_ONE_BULK, PCP_FLUSH_BATCHES };
@@ -52,8 +47,7 @@ struct profile {
 	uint32_t compact_gap_cap_pages;
 	/* P2  alloc: what an attempt means whose zones were all deferred */
 	enum defer_counts defer_counts;
-	/* P3  alloc: when a costly NORETRY request gives up */
-	enum costly_noretry_exit costly_noretry_exit;
+	/* P3  alloc: when a costly NORETRY request gives up; alloc_slow.c has C, alloc_slow_ab.c A and B */
 	/* P4  alloc: first (async) compaction inside the retry loop under "compact first" */
 	bool compact_first_in_loop;
 	/* P5  compact: base of the suitability test */

@@ -149,7 +149,6 @@ void shrink_begin(struct model *m, struct scan_control *sc, struct node *n)
 	check(!sc->in_pass);
 	sc->node = n;
 	sc->in_pass = true;
-	sc->pass_start_scanned = sc->nr_scanned;
 	sc->pass_start_reclaimed = sc->nr_reclaimed;
 	sc->nr_dirty_met = 0;
 	sc->nr_file_taken = 0;

@@ -4,7 +4,6 @@
  */
 #include "model/stats.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* In enum order; which are printed, and in which order, is stats_vmstat_order()'s business. */
@@ -73,15 +72,6 @@ void stats_snapshot(const struct model *m, int64_t *values)
 {
 	for (int i = 0; i < NR_VMSTAT; i++)
 		values[i] = stats_get(m, (enum vmstat_item)i);
-}
-
-int stats_find(const char *name)
-{
-	for (int i = 0; i < NR_VMSTAT; i++) {
-		if (strcmp(vmstat_rows[i].name, name) == 0)
-			return i;
-	}
-	return -ENOENT;
 }
 
 /* ---- order of printing -------------------------------------------------------------------- */

@@ -13,8 +13,6 @@
 int64_t stats_get(const struct model *m, enum vmstat_item item);
 /* All rows at once, values[NR_VMSTAT]. */
 void stats_snapshot(const struct model *m, int64_t *values);
-/* Row of a printed name, -ENOENT. */
-int stats_find(const char *name) MUST_USE;
 /* Does the machine's kernel have this row in /proc/vmstat? */
 bool stats_is_printed(const struct model *m, enum vmstat_item item);
 /* Rows in the printing order of the machine's kernel; how many. order[NR_VMSTAT]. */
@@ -28,8 +26,7 @@ void stats_zoneinfo(const struct model *m, FILE *out);
 void stats_pressure_memory(const struct model *m, FILE *out);
 void stats_meminfo(const struct model *m, FILE *out);
 void stats_extfrag_index(const struct model *m, FILE *out);
-/* One value a pfn, as /proc/kpageflags and /proc/kpagecount give them. */
+/* One value a pfn, as /proc/kpageflags gives them. */
 uint64_t stats_kpageflags(const struct model *m, pfn_t pfn);
-uint64_t stats_kpagecount(const struct model *m, pfn_t pfn);
 
 #endif

@@ -352,7 +352,7 @@ void stats_meminfo(const struct model *m, FILE *out)
 	print_kb(out, "Hugetlb:", hugetlb);
 }
 
-/* ---- /proc/kpageflags and /proc/kpagecount ------------------------------------------------ */
+/* ---- /proc/kpageflags --------------------------------------------------------------------- */
 
 #define KPF(bit)          (1ull << (bit))
 #define KPF_REFERENCED    KPF(2)
@@ -466,14 +466,4 @@ uint64_t stats_kpageflags(const struct model *m, pfn_t pfn)
 	if (order && KINDS_OWNED >> PG_KIND(state) & 1)
 		flags |= pfn == head ? KPF_COMPOUND_HEAD : KPF_COMPOUND_TAIL;
 	return flags;
-}
-
-uint64_t stats_kpagecount(const struct model *m, pfn_t pfn)
-{
-	pfn_t head;
-
-	if (stats_kpageflags(m, pfn) & KPF_NOPAGE)
-		return 0;
-	head = chunk_head(m, pfn);
-	return KINDS_LRU >> PG_KIND(memmap_state(m, head)) & 1 && is_mapped(m, head) ? 1 : 0;
 }

@@ -303,11 +303,10 @@ struct region {
 	uint32_t ra_index, ra_size;   /* readahead window */
 	uint8_t ra_order;
 	/* kernel users */
-	uint8_t chunk_order;
 	gfp_t chunk_gfp;
-	/* khugepaged */
-	bool flusher_clean;       /* file: the flusher went through it and met nothing dirty */
-	uint32_t scan_group;      /* next group to look at */
+	/* the flusher, on files */
+	bool flusher_clean;       /* it went through all of the file and met nothing dirty */
+	uint32_t scan_group;      /* the page it looks at next */
 };
 
 struct owners {
@@ -628,7 +627,7 @@ struct scan_control {
 	/* the pass in work */
 	struct node *node;
 	uint64_t nr[NR_LRU_LISTS - 1]; /* left to scan, by enum lru_list */
-	uint64_t pass_start_scanned, pass_start_reclaimed;
+	uint64_t pass_start_reclaimed;
 	uint8_t may_deactivate;        /* 1 anon, 2 file */
 	bool in_pass;
 	uint64_t targets[NR_LRU_LISTS - 1];
@@ -879,7 +878,6 @@ struct model {
 	struct policy_state *policy_state; /* composed table and policies' own words; policy.c */
 	struct cost_table cost;
 	struct arena *arena;               /* all reserved memory; arena.c */
-	uint64_t reserved_bytes;
 
 	struct memmap map;                 /* memmap.c */
 	struct owners own;                 /* owner.c */

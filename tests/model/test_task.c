@@ -228,6 +228,7 @@ static void test_locked_pages_are_unevictable(void **state)
 	struct model *m = machine_quiet(PROFILE_C, 16 * PAGEBLOCK_PAGES);
 	region_id region;
 	task_id task;
+	int64_t culled;
 	struct op op;
 
 	(void)state;
@@ -248,6 +249,14 @@ static void test_locked_pages_are_unevictable(void **state)
 	model_munmap(m, region);
 	assert_int_equal(counter(m, VM_NR_MLOCK), 0);
 	assert_int_equal(counter(m, VM_UNEVICTABLE_PGS_CLEARED), 50);
+	/* Pages that are locked on an evictable list are taken off it. */
+	assert_int_equal(model_mmap(m, task, 10 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
+	op = (struct op){.kind = OP_TOUCH, .region = region, .count = 10, .write = true};
+	assert_int_equal(model_do(m, task, &op), 0);
+	culled = counter(m, VM_UNEVICTABLE_PGS_CULLED);
+	op = (struct op){.kind = OP_MLOCK, .region = region, .count = 10};
+	assert_int_equal(model_do(m, task, &op), 0);
+	assert_int_equal(counter(m, VM_UNEVICTABLE_PGS_CULLED), culled + 10);
 	machine_end(m);
 }
 
