@@ -79,7 +79,8 @@ int amount_bytes(const struct amount *a, int node, uint64_t *bytes)
 
 /*
  * Page cache is in no page table until it is mapped; map it for the look and unmap it again,
- * because mapped pages could not be dropped.
+ * because mapped pages could not be dropped. Not to khugepaged, though: it makes huge folios of
+ * page cache that it finds mapped (7.3 on ext4), and takes their page tables away while we look.
  */
 static int file_pages(struct memory *m, struct node_pages pages[PLAN_MAX_NODES], uint64_t *total,
 		      struct cl_error *err)
@@ -91,10 +92,12 @@ static int file_pages(struct memory *m, struct node_pages pages[PLAN_MAX_NODES],
 
 	if (at == MAP_FAILED)
 		return cl_error(err, -errno, "cannot map the file: %s", strerror(errno));
+	/* Not supported on a kernel without huge pages, where it is not needed. */
+	madvise(at, m->bytes, MADV_NOHUGEPAGE);
+	madvise(at, m->bytes, MADV_RANDOM); /* no read-ahead into the holes */
 	in = table_new(count);
 	if (!in || mincore(at, m->bytes, in) < 0)
 		r = cl_error(err, -errno, "cannot ask for the cached pages: %s", strerror(errno));
-	madvise(at, m->bytes, MADV_RANDOM); /* no read-ahead into the holes */
 	for (uint64_t i = 0; i < count && !r; i++)
 		if (in[i] & 1)
 			(void)*(volatile char *)(at + i * PAGE_BYTES);
