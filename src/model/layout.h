@@ -74,6 +74,7 @@ struct layout_scan {
 	pfn_t migrate[2], free, init_migrate, init_free;
 	uint32_t considered;
 	uint8_t shift, order_failed;
+	bool flush; /* blockskip_flush */
 };
 
 /* By block: its type, LAYOUT_BLOCK_NONE without memory, and the skip bit. */
@@ -88,6 +89,7 @@ struct layout_inside {
 	const struct layout_list *list;
 	const struct layout_tuning *tuning;
 	const struct layout_scan *scan;
+	uint32_t kswapd_failures[MAX_NODES]; /* runs in a row that reclaimed nothing */
 };
 
 /* Parts of layout_load(): before pages are placed, and after layout_end(). */

@@ -79,6 +79,8 @@ void layout_inside_lists(struct model *m, const struct layout_inside *in, uint64
 
 void layout_inside_state(struct model *m, const struct layout_inside *in)
 {
+	for (uint32_t n = 0; n < MAX_NODES; n++)
+		m->node[n].kswapd.failures = in->kswapd_failures[n];
 	for (uint32_t i = 0; i < in->nr_tunings; i++) {
 		const struct layout_tuning *t = &in->tuning[i];
 		struct zone *z = inside_zone(m, t->node, t->class);
@@ -97,6 +99,7 @@ void layout_inside_state(struct model *m, const struct layout_inside *in)
 		z->cached_free = s->free;
 		z->init_migrate = s->init_migrate;
 		z->init_free = s->init_free;
+		z->blockskip_flush = s->flush;
 		z->defer[DEFER_SHARED].considered = s->considered;
 		z->defer[DEFER_SHARED].shift = s->shift;
 		z->defer[DEFER_SHARED].order_failed = (int8_t)s->order_failed;

@@ -15,10 +15,10 @@
 /* Places in structures, all in bytes. */
 struct places {
 	uint64_t page, page_list, page_references, folio_pins;
-	uint64_t pgdat_zones;
+	uint64_t pgdat_zones, pgdat_failures;
 	uint64_t zone, zone_free_area, zone_present, zone_pageset, zone_managed;
 	uint64_t zone_migrate, zone_free, zone_init_migrate, zone_init_free;
-	uint64_t zone_considered, zone_shift, zone_order_failed;
+	uint64_t zone_considered, zone_shift, zone_order_failed, zone_flush;
 	uint64_t area, area_list;
 	uint64_t pcp_lists, pcp_high, pcp_free_count, pcp_alloc_factor;
 	uint64_t section, section_usage, usage_flags;
@@ -47,6 +47,7 @@ static int find_places(const struct btf *b, struct places *p)
 		{"page", "_refcount", &p->page_references},
 		{"folio", "_pincount", &p->folio_pins},
 		{"pglist_data", "node_zones", &p->pgdat_zones},
+		{"pglist_data", "kswapd_failures", &p->pgdat_failures},
 		{"zone", "free_area", &p->zone_free_area},
 		{"zone", "present_pages", &p->zone_present},
 		{"zone", "per_cpu_pageset", &p->zone_pageset},
@@ -57,6 +58,7 @@ static int find_places(const struct btf *b, struct places *p)
 		{"zone", "compact_considered", &p->zone_considered},
 		{"zone", "compact_defer_shift", &p->zone_shift},
 		{"zone", "compact_order_failed", &p->zone_order_failed},
+		{"zone", "compact_blockskip_flush", &p->zone_flush},
 		{"free_area", "free_list", &p->area_list},
 		{"per_cpu_pages", "lists", &p->pcp_lists},
 		{"per_cpu_pages", "high", &p->pcp_high},
@@ -268,7 +270,7 @@ static int take_scanners(const struct inside *in, struct snapshot *s, uint64_t z
 			 struct snapshot_list list)
 {
 	struct snapshot_scanners c = {.node = list.node, .zone = list.zone};
-	int32_t considered, shift, failed;
+	int32_t considered, shift, failed, flush;
 	int r = word_at(in, zone + in->at.zone_migrate, &c.migrate[0]);
 
 	r = r ? r : word_at(in, zone + in->at.zone_migrate + 8, &c.migrate[1]);
@@ -278,6 +280,8 @@ static int take_scanners(const struct inside *in, struct snapshot *s, uint64_t z
 	r = r ? r : int_at(in, zone + in->at.zone_considered, &considered);
 	r = r ? r : int_at(in, zone + in->at.zone_shift, &shift);
 	r = r ? r : int_at(in, zone + in->at.zone_order_failed, &failed);
+	/* Of which the first byte is the flag. */
+	r = r ? r : int_at(in, zone + in->at.zone_flush, &flush);
 	if (r)
 		return r;
 	if (considered < 0 || shift < 0 || shift > 6 || failed < 0 || failed > 32 ||
@@ -287,6 +291,7 @@ static int take_scanners(const struct inside *in, struct snapshot *s, uint64_t z
 	c.considered = (uint32_t)considered;
 	c.shift = (uint8_t)shift;
 	c.order_failed = (uint8_t)failed;
+	c.flush = flush & 0xff;
 	return snapshot_scanners_add(s, c);
 }
 
@@ -380,10 +385,13 @@ int inside_take(const struct inside *in, struct snapshot *s)
 
 	for (unsigned node = 0; node < SNAPSHOT_MAX_NODES && !r; node++) {
 		uint64_t pgdat;
+		int32_t failures = 0;
 
 		if (!s->node[node].there)
 			continue;
 		r = word_at(in, in->node_data + node * 8, &pgdat);
+		r = r ? r : int_at(in, pgdat + in->at.pgdat_failures, &failures);
+		s->node[node].kswapd_failures = failures > 0 ? (uint32_t)failures : 0;
 		for (unsigned z = 0; z < SNAPSHOT_ZONES && !r; z++) {
 			struct snapshot_list list = {.node = (uint8_t)node, .zone = (uint8_t)z};
 

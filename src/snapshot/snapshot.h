@@ -68,6 +68,7 @@ struct snapshot_node {
 	unsigned cpus;
 	unsigned distances;
 	uint8_t distance[SNAPSHOT_MAX_NODES]; /* by node in the order of ids; none: unknown */
+	uint32_t kswapd_failures;             /* its runs in a row that reclaimed nothing */
 };
 
 struct snapshot_setting {
@@ -103,6 +104,7 @@ struct snapshot_scanners {
 	uint64_t migrate[2], free, init_migrate, init_free; /* page frames */
 	uint32_t considered;
 	uint8_t shift, order_failed;
+	bool flush; /* kswapd clears the skip bits before it sleeps */
 };
 
 /* Positions and frames of a step's memory that lie evenly: position + i * by, pfn + i * pfn_by. */

@@ -279,6 +279,7 @@ static void copy_state(const struct snapshot *s, struct inside_arrays *a)
 			.considered = c->considered,
 			.shift = c->shift,
 			.order_failed = c->order_failed,
+			.flush = c->flush,
 		};
 	}
 }
@@ -310,6 +311,8 @@ static int inside_make(const struct snapshot *s, struct inside_arrays *a, struct
 		.tuning = a->tuning,
 		.scan = a->scan,
 	};
+	for (unsigned i = 0; i < SNAPSHOT_MAX_NODES && i < MAX_NODES; i++)
+		out->kswapd_failures[i] = s->node[i].kswapd_failures;
 	return 0;
 }
 

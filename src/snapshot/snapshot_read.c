@@ -385,12 +385,24 @@ static int read_scanners(struct reader *r, struct span *l)
 	    !number(l, most, &c.migrate[1]) || !number(l, most, &c.free) ||
 	    !number(l, most, &c.init_migrate) || !number(l, most, &c.init_free) ||
 	    !literal(l, "deferred") || !number(l, UINT32_MAX, &considered) ||
-	    !number(l, 6, &shift) || !number(l, 32, &failed) || r->s->scans == 4096)
+	    !number(l, 6, &shift) || !number(l, 32, &failed) ||
+	    ((c.flush = l->length) && !literal(l, "flush")) || r->s->scans == 4096)
 		return damaged(r, "those are no positions of scanners");
 	c.considered = (uint32_t)considered;
 	c.shift = (uint8_t)shift;
 	c.order_failed = (uint8_t)failed;
 	return snapshot_scanners_add(r->s, c) ? no_memory(r) : 0;
+}
+
+static int read_kswapd(struct reader *r, struct span *l)
+{
+	uint64_t node, failures;
+
+	if (!number(l, SNAPSHOT_MAX_NODES - 1, &node) || !literal(l, "failed") ||
+	    !number(l, INT32_MAX, &failures) || !r->s->node[node].there)
+		return damaged(r, "that is no kswapd");
+	r->s->node[node].kswapd_failures = (uint32_t)failures;
+	return 0;
 }
 
 static int read_tuning(struct reader *r, struct span *l)
@@ -461,6 +473,7 @@ static const struct {
 	{"taken", read_taken},   {"before", read_before},   {"cpus", read_cpus},
 	{"node", read_node},     {"in", read_in},           {"list", read_list},
 	{"blocks", read_blocks}, {"tuning", read_tuning},   {"scanners", read_scanners},
+	{"kswapd", read_kswapd},
 };
 
 static int read_line(struct reader *r, struct span *l)

@@ -165,15 +165,18 @@ static void write_inside(const struct snapshot *s, FILE *out)
 {
 	if (s->blocks)
 		write_blocks(s, out);
+	for (unsigned i = 0; i < SNAPSHOT_MAX_NODES; i++)
+		if (s->node[i].there && s->node[i].kswapd_failures)
+			fprintf(out, "kswapd %u failed %u\n", i, s->node[i].kswapd_failures);
 	for (unsigned i = 0; i < s->scans; i++) {
 		const struct snapshot_scanners *c = &s->scan[i];
 
 		fprintf(out,
 			"scanners %u %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-			" deferred %u %u %u\n",
+			" deferred %u %u %u%s\n",
 			c->node, snapshot_zone_names[c->zone], c->migrate[0], c->migrate[1],
 			c->free, c->init_migrate, c->init_free, c->considered, c->shift,
-			c->order_failed);
+			c->order_failed, c->flush ? " flush" : "");
 	}
 	for (unsigned i = 0; i < s->tunings; i++) {
 		const struct snapshot_tuning *t = &s->tuning[i];

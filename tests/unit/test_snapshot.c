@@ -68,6 +68,28 @@ static void test_what_is_written_reads_back_the_same(void **state)
 }
 
 /* Folios of every order, more states than letters, neighbours that are alike. */
+static void test_kswapd_and_a_due_flush_read_back(void **state)
+{
+	struct cl_error err = {0};
+	struct snapshot *s = real(), *again;
+	void *data;
+	size_t size;
+
+	(void)state;
+	assert_true(s->scans > 1 && s->node[0].there);
+	s->node[0].kswapd_failures = 9;
+	s->scan[0].flush = true;
+	s->scan[1].flush = false;
+	assert_int_equal(snapshot_pack(s, &data, &size, &err), 0);
+	assert_int_equal(snapshot_unpack(data, size, "memory", &again, &err), 0);
+	assert_int_equal(again->node[0].kswapd_failures, 9);
+	assert_true(again->scan[0].flush);
+	assert_false(again->scan[1].flush);
+	snapshot_free(again);
+	snapshot_free(s);
+	free(data);
+}
+
 static void test_any_pages_read_back_the_same(void **state)
 {
 	struct cl_error err = {0};
@@ -168,6 +190,7 @@ static void test_damage_inside_names_its_line(void **state)
 		{"compactlab-snapshot 1\nin 0 1\nend\n", "no part of a free list", 2},
 		{"compactlab-snapshot 1\ntuning 0 DMA 0 1 1 256\nend\n", "no tuning", 2},
 		{"compactlab-snapshot 1\nscanners 0 DMA 1 1 1 1 1 0 0 0\nend\n", "no positions", 2},
+		{"compactlab-snapshot 1\nkswapd 0 failed 1\nend\n", "no kswapd", 2},
 	};
 
 	(void)state;
@@ -539,6 +562,7 @@ int main(void)
 		cmocka_unit_test(test_any_pages_read_back_the_same),
 		cmocka_unit_test(test_a_file_that_is_cut_or_changed_is_refused),
 		cmocka_unit_test(test_damage_inside_names_its_line),
+		cmocka_unit_test(test_kswapd_and_a_due_flush_read_back),
 		cmocka_unit_test(test_an_unpacked_file_is_as_good),
 		cmocka_unit_test(test_page_flags_of_the_kernel_are_understood),
 		cmocka_unit_test(test_memory_of_steps_is_kept_as_stretches),
