@@ -15,7 +15,11 @@ static const char scenario[] =
 	"title = calibrate: what work costs\n"
 	"[machine]\n"
 	"nodes = 768M\n"
-	"cpus = 2\n"
+	/*
+	 * Emulated CPUs take turns on one thread of the host, and the time of a thread has the
+	 * turns of the other CPUs in it: kswapd's, those of the faults beside it.
+	 */
+	"cpus = 1\n"
 	"disk = 768M\n"
 	"vm.compaction_proactiveness = 0\n"
 	"thp.enabled = madvise\n"
