@@ -151,6 +151,43 @@ static void test_readahead_windows_and_orders_grow(void **state)
 	machine_end(m);
 }
 
+static void test_the_order_of_a_fresh_window_by_kernel(void **state)
+{
+	(void)state;
+	for (int p = PROFILE_A; p <= PROFILE_C; p++) {
+		struct model *m = machine_quiet((enum profile_id)p, PAGES);
+		region_id file;
+
+		assert_int_equal(model_file(m, 512 * 4096, 9, &file), 0);
+		(void)do_op(m, OP_READ, file, 0, 1);
+		assert_int_equal(counter(m, VM_NR_FILE_PAGES), 4);
+		assert_int_equal(order_at(m, file, 0), p == PROFILE_A ? 2 : 0);
+		machine_end(m);
+	}
+}
+
+static void test_one_large_folio_that_fails_ends_them_for_its_window(void **state)
+{
+	struct model *m = machine_quiet(PROFILE_A, PAGES);
+	struct recorded *r = malloc(sizeof(*r));
+	region_id file;
+
+	(void)state;
+	lay_begin(m);
+	lay(m, 512, "8192(fKKK)");
+	lay_end(m);
+	assert_int_equal(model_file(m, 512 * 4096, 9, &file), 0);
+	record(m, r, TRACE_PAGE_ALLOC);
+	(void)do_op(m, OP_READ, file, 0, 1);
+	record_stop(m);
+	/* One try of order 2, then the four pages of the window one by one. */
+	assert_int_equal(r->nr, 5);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(r->ev[i].order, i ? 0 : 2);
+	free(r);
+	machine_end(m);
+}
+
 static void test_a_second_access_activates(void **state)
 {
 	struct model *m = machine_quiet(PROFILE_C, PAGES);
@@ -340,6 +377,8 @@ int main(void)
 		cmocka_unit_test(
 			test_a_writer_asks_as_its_kernel_does_and_readahead_never_tries_hard),
 		cmocka_unit_test(test_readahead_windows_and_orders_grow),
+		cmocka_unit_test(test_the_order_of_a_fresh_window_by_kernel),
+		cmocka_unit_test(test_one_large_folio_that_fails_ends_them_for_its_window),
 		cmocka_unit_test(test_a_second_access_activates),
 		cmocka_unit_test(test_sync_leaves_nothing_dirty),
 		cmocka_unit_test(test_part_of_a_cached_folio_is_dropped_by_splitting_it),

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* When a range of base pages is collapsed, on which node, and what MADV_COLLAPSE does regardless.
+/* When a range of base pages is collapsed and on which node; MADV_COLLAPSE; pages back from swap.
  */
 #include "harness.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "model/alloc.h"
 #include "model/buddy.h"
+#include "model/lru.h"
 #include "model/memmap.h"
 #include "model/owner.h"
 #include "model/policy.h"
@@ -33,7 +35,7 @@ static void make(unsigned away)
 	c.zone[1].node = 1;
 	c.zone[1].start_pfn = c.zone[0].start_pfn + PAGES;
 	c.thp.enabled = THP_ENABLED_MADVISE;
-	c.daemons = false;
+	c.swap_mib = 16;
 	m = machine_make(&c);
 	assert_int_equal(model_task(m, 0, &task), 0);
 	assert_int_equal(model_mmap(m, task, 512 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
@@ -82,6 +84,44 @@ static void test_more_holes_than_max_ptes_none_keep_a_range_as_it_is(void **stat
 	m->thp.max_ptes_none = 100;
 	release(0, 101);
 	assert_int_equal(khugepaged_collapse(m, region, 0, false), 0);
+	machine_end(m);
+}
+
+static void swap_out(uint64_t first, uint64_t count)
+{
+	for (uint64_t i = first; i < first + count; i++) {
+		pfn_t pfn = page(i);
+
+		lru_forget(m, pfn);
+		owner_detach_to_swap(m, pfn, (uint32_t)i + 1);
+		free_pages(m, pfn, 0);
+	}
+}
+
+static void test_more_swapped_pages_than_max_ptes_swap_keep_a_range_as_it_is(void **state)
+{
+	(void)state;
+	make(0);
+	m->thp.max_ptes_swap = 64;
+	swap_out(0, 65);
+	assert_int_equal(khugepaged_collapse(m, region, 0, true), -EAGAIN);
+	assert_int_equal(counter(m, VM_THP_SCAN_EXCEED_SWAP_PTE), 1);
+	m->thp.max_ptes_swap = 65;
+	assert_int_equal(khugepaged_collapse(m, region, 0, true), 0);
+	machine_end(m);
+}
+
+static void test_a_page_comes_back_from_swap_alone(void **state)
+{
+	(void)state;
+	make(0);
+	release(1, 511);
+	swap_out(0, 1);
+	m->thp.size[4] = THP_SIZE_ALWAYS;
+	assert_int_equal(thp_fault(m, owner_region(m, region), 0, true).order, 0);
+	assert_int_equal(counter(m, VM_PSWPIN), 1);
+	/* Its neighbours were never there. */
+	assert_int_equal(thp_fault(m, owner_region(m, region), 16, true).order, 4);
 	machine_end(m);
 }
 
@@ -174,6 +214,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_more_holes_than_max_ptes_none_keep_a_range_as_it_is),
+		cmocka_unit_test(test_more_swapped_pages_than_max_ptes_swap_keep_a_range_as_it_is),
+		cmocka_unit_test(test_a_page_comes_back_from_swap_alone),
 		cmocka_unit_test(test_a_range_that_nobody_has_looked_at_is_left_alone),
 		cmocka_unit_test(test_one_pinned_page_keeps_its_range),
 		cmocka_unit_test(test_the_node_with_most_of_the_pages_gets_the_huge_one),
