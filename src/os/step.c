@@ -420,18 +420,28 @@ static int kernel_write(const char *path, const char *text, struct cl_error *err
 }
 
 /*
- * One node is compacted by a CPU of its own, where it has any. The pages that were emptied go to
- * that CPU's lists, and push out what these held: free pages of the node that nobody could use
- * else. Returns whether the runner has moved there from the CPUs in `home`.
+ * Compaction is one CPU's work, of the node's first where it is about one node that has any, else
+ * of the first there is. The pages that were emptied go to that CPU's lists, and push out what
+ * these held: free pages of the node that nobody could use else. Returns whether the runner has
+ * moved there from the CPUs in `home`.
  */
 static bool move_near(const struct step *s, cpu_set_t *home)
 {
-	cpu_set_t near;
+	cpu_set_t near, first;
+	int cpu = 0;
 
-	return s->kind == STEP_COMPACT && s->compact.node != PLAN_NODE_ANY &&
-	       sched_getaffinity(0, sizeof(*home), home) == 0 &&
-	       numa_cpus(s->compact.node, &near) == 0 &&
-	       sched_setaffinity(0, sizeof(near), &near) == 0;
+	if (s->kind != STEP_COMPACT || sched_getaffinity(0, sizeof(*home), home) < 0)
+		return false;
+	if (s->compact.node == PLAN_NODE_ANY || numa_cpus(s->compact.node, &near) < 0)
+		near = *home;
+	CPU_AND(&near, &near, home);
+	while (cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &near))
+		cpu++;
+	if (cpu == CPU_SETSIZE)
+		return false;
+	CPU_ZERO(&first);
+	CPU_SET(cpu, &first);
+	return sched_setaffinity(0, sizeof(first), &first) == 0;
 }
 
 static int compact(const struct step_compact *c, struct cl_error *err)
