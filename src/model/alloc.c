@@ -144,15 +144,8 @@ pfn_t alloc_rmqueue(struct model *m, struct zone *preferred, struct zone *z, uns
  */
 static bool node_dirty_ok(const struct model *m, const struct node *n)
 {
-	uint64_t free = 0, reserve = watermark_node_reserve(m, n), dirtyable;
+	uint64_t dirtyable = watermark_dirtyable(m, n, 1);
 
-	for (int c = 0; c < NR_ZONE_CLASSES; c++) {
-		if (n->zone[c].v != ZONE_NONE.v)
-			free += (uint64_t)zone_free_pages(&m->zone[n->zone[c].v]);
-	}
-	dirtyable = free - (free < reserve ? free : reserve);
-	dirtyable += (uint64_t)n->stat[VM_NR_INACTIVE_FILE - VM_NODE_FIRST];
-	dirtyable += (uint64_t)n->stat[VM_NR_ACTIVE_FILE - VM_NODE_FIRST];
 	return (uint64_t)(n->stat[VM_NR_DIRTY - VM_NODE_FIRST] +
 			  n->stat[VM_NR_WRITEBACK - VM_NODE_FIRST]) <=
 	       dirtyable * m->sysctl.dirty_ratio / 100;

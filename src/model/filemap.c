@@ -10,6 +10,7 @@
 #include "model/memmap.h"
 #include "model/mempolicy.h"
 #include "model/owner.h"
+#include "model/watermark.h"
 
 #define READAHEAD_MAX     32u  /* 128 KiB, the kernel's default window */
 #define FLUSH_PAGES       256u /* written by one step of the flusher */
@@ -74,34 +75,6 @@ static uint64_t filemap_hole_bytes(const struct model *m, const struct region *r
 
 /* ---- dirty accounting --------------------------------------------------------------------- */
 
-/* Pages that may hold cache: free beyond the reserves, and file pages. Mirrors
- * node_dirtyable_memory(). */
-static uint64_t filemap_dirtyable(const struct model *m, const struct node *n)
-{
-	int64_t pages = n->stat[VM_NR_INACTIVE_FILE - VM_NODE_FIRST] +
-			n->stat[VM_NR_ACTIVE_FILE - VM_NODE_FIRST];
-
-	for (unsigned k = 0; k < NR_ZONE_CLASSES; k++) {
-		const struct zone *z;
-		uint64_t reserve = 0;
-
-		if (n->zone[k].v == ZONE_NONE.v)
-			continue;
-		z = &m->zone[n->zone[k].v];
-		for (unsigned j = k; j < NR_ZONE_CLASSES; j++) {
-			if (z->lowmem_reserve[j] > reserve)
-				reserve = z->lowmem_reserve[j];
-		}
-		reserve += zone_wmark(z, WMARK_HIGH);
-		if (reserve > z->managed)
-			reserve = z->managed;
-		pages += zone_free_pages(z) > (int64_t)reserve
-				 ? zone_free_pages(z) - (int64_t)reserve
-				 : 0;
-	}
-	return pages > 0 ? (uint64_t)pages : 0;
-}
-
 static uint64_t filemap_dirty_pages(const struct node *n)
 {
 	return (uint64_t)(n->stat[VM_NR_DIRTY - VM_NODE_FIRST] +
@@ -111,13 +84,11 @@ static uint64_t filemap_dirty_pages(const struct node *n)
 /* Mirrors domain_dirty_limits(); *dirty: pages dirty or under writeback. */
 static void filemap_limits(struct model *m, uint64_t *dirty, uint64_t *background, uint64_t *limit)
 {
-	uint64_t memory = 0;
+	uint64_t memory = watermark_dirtyable(m, m->node, m->nr_nodes);
 
 	*dirty = 0;
-	for (unsigned i = 0; i < m->nr_nodes; i++) {
-		memory += filemap_dirtyable(m, &m->node[i]);
+	for (unsigned i = 0; i < m->nr_nodes; i++)
 		*dirty += filemap_dirty_pages(&m->node[i]);
-	}
 	*limit = memory * m->sysctl.dirty_ratio / 100;
 	*background = memory * m->sysctl.dirty_background_ratio / 100;
 	if (*background >= *limit)

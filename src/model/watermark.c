@@ -165,7 +165,8 @@ static uint64_t zone_reserve(const struct zone *z)
 	return most > z->managed ? z->managed : most;
 }
 
-uint64_t watermark_node_reserve(const struct model *m, const struct node *n)
+/* Mirrors pgdat.totalreserve_pages. */
+static uint64_t watermark_node_reserve(const struct model *m, const struct node *n)
 {
 	uint64_t pages = 0;
 
@@ -174,6 +175,22 @@ uint64_t watermark_node_reserve(const struct model *m, const struct node *n)
 			pages += zone_reserve(&m->zone[n->zone[c].v]);
 	}
 	return pages;
+}
+
+uint64_t watermark_dirtyable(const struct model *m, const struct node *nodes, unsigned nr)
+{
+	uint64_t free = 0, reserve = 0, file = 0;
+
+	for (const struct node *n = nodes; n < nodes + nr; n++) {
+		for (int c = 0; c < NR_ZONE_CLASSES; c++) {
+			if (n->zone[c].v != ZONE_NONE.v)
+				free += (uint64_t)zone_free_pages(&m->zone[n->zone[c].v]);
+		}
+		reserve += watermark_node_reserve(m, n);
+		file += (uint64_t)n->stat[VM_NR_INACTIVE_FILE - VM_NODE_FIRST];
+		file += (uint64_t)n->stat[VM_NR_ACTIVE_FILE - VM_NODE_FIRST];
+	}
+	return free - (free < reserve ? free : reserve) + file;
 }
 
 void watermark_setup(struct model *m)

@@ -13,8 +13,10 @@ void watermark_recalculate_min_free(struct model *m);
  * Resets boosts. Call after any change of min_free_kbytes, scale factor, ratios, managed pages. */
 void watermark_setup(struct model *m);
 
-/* Mirrors pgdat.totalreserve_pages: what the node never gives to dirty page cache. */
-uint64_t watermark_node_reserve(const struct model *m, const struct node *n);
+/* Pages of `nr` nodes that may hold dirty page cache: free ones less all that the nodes reserve,
+ * and file pages. Mirrors node_dirtyable_memory() for one node, global_dirtyable_memory() for all.
+ */
+uint64_t watermark_dirtyable(const struct model *m, const struct node *nodes, unsigned nr);
 
 /* Mirrors __zone_watermark_ok(): strict; `free` may be any count (free blocks, free + reclaimable). */
 bool watermark_ok(const struct zone *z, unsigned order, uint64_t mark, enum zone_class class,
