@@ -435,7 +435,7 @@ static const struct {
 	[STEP_WRITE] = {"write", "Write to files on the scratch file system."},
 	[STEP_REQUEST] = {"request", "Have the kernel allocate unmovable contiguous memory."},
 	[STEP_SET] = {"set", "Change settings between steps."},
-	[STEP_COMPACT] = {"compact", "Ask for compaction of a node or of all."},
+	[STEP_COMPACT] = {"compact", "Ask for compaction of a node, from its first CPU, or of all."},
 	[STEP_DROP] = {"drop", "Drop clean caches."},
 	[STEP_SLEEP] = {"sleep", "Wait."},
 	[STEP_READ] = {"read", "Keep the text of a kernel file in the result."},
