@@ -62,7 +62,7 @@ struct model *machine_quiet(enum profile_id profile, uint64_t pages)
 	return machine_make(&c);
 }
 
-struct model *machine_two_nodes(enum profile_id profile, uint64_t pages)
+struct model_config two_nodes_config(enum profile_id profile, uint64_t pages)
 {
 	struct model_config c = quiet_config(profile, pages);
 
@@ -72,6 +72,13 @@ struct model *machine_two_nodes(enum profile_id profile, uint64_t pages)
 	c.zone[1] = c.zone[0];
 	c.zone[1].node = 1;
 	c.zone[1].start_pfn = c.zone[0].start_pfn + pages;
+	return c;
+}
+
+struct model *machine_two_nodes(enum profile_id profile, uint64_t pages)
+{
+	struct model_config c = two_nodes_config(profile, pages);
+
 	return machine_make(&c);
 }
 

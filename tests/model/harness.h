@@ -27,12 +27,13 @@
  * Change what the test is about, then machine_make().
  */
 struct model_config quiet_config(enum profile_id profile, uint64_t pages);
+/* The same with two nodes of `pages` each (Normal zones, distance 20), one CPU each. */
+struct model_config two_nodes_config(enum profile_id profile, uint64_t pages);
 struct model *machine_make(const struct model_config *config);
 /* validate(), then destroy. */
 void machine_end(struct model *m);
-/* The quiet machine at once. */
+/* The quiet machines at once. */
 struct model *machine_quiet(enum profile_id profile, uint64_t pages);
-/* Two nodes of `pages` each (Normal zones, distance 20), one CPU each; otherwise quiet. */
 struct model *machine_two_nodes(enum profile_id profile, uint64_t pages);
 
 /*

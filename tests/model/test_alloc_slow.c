@@ -412,15 +412,9 @@ static void test_a_task_that_kills_itself_ends_with_enomem(void **state)
 
 static struct model *two_nodes(bool remote_pinned, task_id *task, region_id *region)
 {
-	struct model_config c = quiet_config(PROFILE_C, PAGES);
+	struct model_config c = two_nodes_config(PROFILE_C, PAGES);
 	struct model *m;
 
-	c.nr_nodes = 2;
-	c.node[1].cpus = 1;
-	c.nr_zones = 2;
-	c.zone[1] = c.zone[0];
-	c.zone[1].node = 1;
-	c.zone[1].start_pfn = c.zone[0].start_pfn + PAGES;
 	c.daemons = true;
 	c.thp.enabled = THP_ENABLED_MADVISE;
 	c.thp.defrag = THP_DEFRAG_MADVISE;

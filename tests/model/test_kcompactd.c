@@ -232,15 +232,13 @@ static void watch(void *ctx, const struct trace_event *ev)
 		w->most = w->op->done - w->at_isolation;
 }
 
-/* The most pages that a task on the first of so many CPUs got while kcompactd emptied a block
- * beside it. */
-static uint64_t got_meanwhile(uint16_t cpus)
+/* A task starts on the first of so many CPUs to touch `count` base pages, and kcompactd is woken to
+ * empty blocks beside it. */
+static task_id touch_beside_kcompactd(uint16_t cpus, uint64_t count)
 {
 	struct model_config c = quiet_config(PROFILE_C, 32 * PAGEBLOCK_PAGES);
-	struct meanwhile w = {0};
-	region_id region;
+	struct op op = {.kind = OP_TOUCH, .count = count, .write = true};
 	task_id task;
-	struct op op;
 
 	c.daemons = true;
 	c.node[0].cpus = cpus;
@@ -253,11 +251,18 @@ static uint64_t got_meanwhile(uint16_t cpus)
 		lay(m, b * PAGEBLOCK_PAGES, "256(fA)");
 	lay_end(m);
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 4000 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
-	op = (struct op){.kind = OP_TOUCH, .region = region, .count = 4000, .write = true};
+	assert_int_equal(model_mmap(m, task, count * 4096, ADVISE_NOHUGEPAGE, &op.region), 0);
 	assert_int_equal(model_start(m, task, &op), 0);
-	w.op = m->task[task.v].op;
 	kcompactd_wake(m, &m->node[0], 9, ZONE_NORMAL);
+	return task;
+}
+
+/* The most pages that such a task got while one block was emptied. */
+static uint64_t got_meanwhile(uint16_t cpus)
+{
+	task_id task = touch_beside_kcompactd(cpus, 4000);
+	struct meanwhile w = {.op = m->task[task.v].op};
+
 	model_trace(m, watch, &w);
 	model_run(m);
 	model_trace(m, NULL, NULL);
@@ -292,27 +297,10 @@ static void look(void *ctx)
  * then, and not the scanned ones, which are counted when it ends. */
 static void test_what_a_run_does_after_the_last_operation_can_be_told_apart(void **state)
 {
-	struct model_config c = quiet_config(PROFILE_C, 32 * PAGEBLOCK_PAGES);
 	struct early e = {0};
-	region_id region;
-	task_id task;
-	struct op op;
 
 	(void)state;
-	c.daemons = true;
-	c.node[0].cpus = 1;
-	assert_int_equal(cost_set(&c.cost, "migrate_folio", 100000), 0);
-	assert_int_equal(cost_set(&c.cost, "fault", 20000), 0);
-	m = machine_make(&c);
-	lay_begin(m);
-	for (uint32_t b = 1; b <= 32; b++)
-		lay(m, b * PAGEBLOCK_PAGES, "256(fA)");
-	lay_end(m);
-	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 500 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
-	op = (struct op){.kind = OP_TOUCH, .region = region, .count = 500, .write = true};
-	assert_int_equal(model_start(m, task, &op), 0);
-	kcompactd_wake(m, &m->node[0], 9, ZONE_NORMAL);
+	(void)touch_beside_kcompactd(1, 500);
 	model_on_cut_short(m, look, &e);
 	model_run(m);
 	assert_true(model_was_cut_short(m));

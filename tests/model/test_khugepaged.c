@@ -23,17 +23,11 @@ static region_id region;
 /* An advised range of 512 base pages on two nodes: the first `away` on node 1. */
 static void make(unsigned away)
 {
-	struct model_config c = quiet_config(PROFILE_C, PAGES);
+	struct model_config c = two_nodes_config(PROFILE_C, PAGES);
 	struct mempolicy far = {.mode = MPOL_BIND, .nodes = 2, .home = NODE_NONE};
 	struct mempolicy near = {.mode = MPOL_BIND, .nodes = 1, .home = NODE_NONE};
 	struct op op;
 
-	c.nr_nodes = 2;
-	c.node[1].cpus = 1;
-	c.nr_zones = 2;
-	c.zone[1] = c.zone[0];
-	c.zone[1].node = 1;
-	c.zone[1].start_pfn = c.zone[0].start_pfn + PAGES;
 	c.thp.enabled = THP_ENABLED_MADVISE;
 	c.swap_mib = 16;
 	m = machine_make(&c);

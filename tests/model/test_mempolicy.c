@@ -58,18 +58,12 @@ static void test_a_home_node_comes_first(void **state)
 
 static void test_requests_for_low_zones_are_not_bound(void **state)
 {
-	struct model_config c = quiet_config(PROFILE_C, PAGES);
+	struct model_config c = two_nodes_config(PROFILE_C, PAGES);
 	struct mempolicy pol = policy(MPOL_BIND, 2, NODE_NONE);
 	struct model *m;
 
 	(void)state;
-	c.nr_nodes = 2;
-	c.node[1].cpus = 1;
-	c.nr_zones = 2;
-	c.zone[1] = c.zone[0];
 	c.zone[0].class = ZONE_DMA32;
-	c.zone[1].node = 1;
-	c.zone[1].start_pfn = 512 + PAGES;
 	m = machine_make(&c);
 	assert_int_equal(node_got(m, GFP_KERNEL | __GFP_DMA32, 0, &pol, ILX_NONE), 0);
 	assert_int_equal(node_got(m, GFP_KERNEL, 0, &pol, ILX_NONE), 1);

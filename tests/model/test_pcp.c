@@ -64,16 +64,12 @@ static void test_limits_are_shares_of_the_low_mark_and_of_an_eighth(void **state
 
 static void test_the_limits_of_a_node_without_cpus_are_shared_by_all_of_them(void **state)
 {
-	struct model_config c = quiet_config(PROFILE_C, 262144);
+	struct model_config c = two_nodes_config(PROFILE_C, 262144);
 	struct model *m;
 
 	(void)state;
-	c.nr_nodes = 2;
 	c.node[0].cpus = 4;
-	c.nr_zones = 2;
-	c.zone[1] = c.zone[0];
-	c.zone[1].node = 1;
-	c.zone[1].start_pfn = 512 + 262144;
+	c.node[1].cpus = 0;
 	m = machine_make(&c);
 	assert_int_equal(m->node[1].nr_cpus, 0);
 	/* An eighth of 262144, shared by the four CPUs of the other node. */
@@ -398,19 +394,13 @@ static void test_an_unused_limit_decays(void **state)
 
 static void test_a_remote_zones_idle_set_is_drained_after_three_seconds(void **state)
 {
-	struct model_config c = quiet_config(PROFILE_C, 1048576);
+	struct model_config c = two_nodes_config(PROFILE_C, 1048576);
 	struct model *m;
 	struct pcp *p;
 	pfn_t pfn;
 
 	(void)state;
 	c.pcp = true;
-	c.nr_nodes = 2;
-	c.node[1].cpus = 1;
-	c.nr_zones = 2;
-	c.zone[1] = c.zone[0];
-	c.zone[1].node = 1;
-	c.zone[1].start_pfn = 512 + 1048576;
 	c.sysctl.min_free_kbytes = 40000;
 	m = machine_make(&c);
 	/* CPU 0 of node 0 takes and frees a page of node 1. */

@@ -313,7 +313,7 @@ static uint64_t from_env(const char *name, uint64_t fallback)
 
 static uint64_t one_world(enum profile_id profile, uint64_t seed, bool swap)
 {
-	struct model_config c = quiet_config(profile, 16 * PAGEBLOCK_PAGES);
+	struct model_config c = two_nodes_config(profile, 16 * PAGEBLOCK_PAGES);
 	struct world w = {0};
 	uint64_t ops = from_env("MODEL_RANDOM_OPS", 300), hash;
 	unsigned policies = 0;
@@ -327,13 +327,7 @@ static uint64_t one_world(enum profile_id profile, uint64_t seed, bool swap)
 		assert_int_equal(policy_defaults(&c), 0);
 	}
 
-	c.nr_nodes = 2;
 	c.node[0].cpus = 2;
-	c.node[1].cpus = 1;
-	c.nr_zones = 2;
-	c.zone[1] = c.zone[0];
-	c.zone[1].node = 1;
-	c.zone[1].start_pfn = c.zone[0].start_pfn + 16 * PAGEBLOCK_PAGES;
 	c.lru_batches = c.pcp = c.daemons = c.page_tables = true;
 	c.thp.enabled = THP_ENABLED_ALWAYS;
 	c.sysctl.compaction_proactiveness = 20;

@@ -95,18 +95,12 @@ static void test_dirty_and_pinned_cache_stays(void **state)
 /* Node 0 is full of kernel pages, node 1 of `cache` pages of clean cache and kernel pages. */
 static struct model *near_reclaim(uint16_t cpus, uint8_t distance, unsigned cache)
 {
-	struct model_config c = quiet_config(PROFILE_C, 16 * PAGEBLOCK_PAGES);
+	struct model_config c = two_nodes_config(PROFILE_C, 16 * PAGEBLOCK_PAGES);
 	struct model *m;
 
-	c.nr_nodes = 2;
-	c.node[0].cpus = 1;
 	c.node[1].cpus = cpus;
 	c.node[0].distance[0] = c.node[1].distance[1] = 10;
 	c.node[0].distance[1] = c.node[1].distance[0] = distance;
-	c.nr_zones = 2;
-	c.zone[1] = c.zone[0];
-	c.zone[1].node = 1;
-	c.zone[1].start_pfn = c.zone[0].start_pfn + 16 * PAGEBLOCK_PAGES;
 	c.sysctl.zone_reclaim_mode = 1;
 	m = machine_make(&c);
 	lay_begin(m);

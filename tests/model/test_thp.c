@@ -16,14 +16,8 @@
 
 static struct model_config two_nodes(enum profile_id profile)
 {
-	struct model_config c = quiet_config(profile, NODE_PAGES);
+	struct model_config c = two_nodes_config(profile, NODE_PAGES);
 
-	c.nr_nodes = 2;
-	c.node[1].cpus = 1;
-	c.nr_zones = 2;
-	c.zone[1] = c.zone[0];
-	c.zone[1].node = 1;
-	c.zone[1].start_pfn = c.zone[0].start_pfn + NODE_PAGES;
 	c.thp.enabled = THP_ENABLED_MADVISE;
 	c.daemons = true;
 	return c;
