@@ -4,9 +4,10 @@ t populate --size 16M --quiet | sum
 t populate --size 16M --node 0 --bind --fallback base --threads 2 --timeout 30s --min-huge 0 --collapse --quiet | sum
 t populate --size 16M --json | sed -E 's/.*("result":0).*("bytes":16777216,"done_bytes":16777216).*/\1 ... \2/'
 # It is held until a signal comes.
+: >err # for who looks before it is opened
 "$PROGRAM" populate --size 16M --hold >out 2>err &
 pid=$!
-for _ in $(seq 100); do grep -q holding err && break; sleep 0.1; done
+for _ in $(seq 600); do grep -q holding err && break; sleep 0.1; done
 sed "s/$pid/PID/" err
 kill -INT $pid; wait $pid; echo "-> $?"
 # Not so.
