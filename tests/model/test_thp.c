@@ -23,6 +23,16 @@ static struct model_config two_nodes(enum profile_id profile)
 	return c;
 }
 
+/* A mapping of so many pages, all of which the task has touched. */
+static region_id touched(struct model *m, task_id task, uint64_t pages, enum advice advice)
+{
+	struct op op = {.kind = OP_TOUCH, .count = pages, .write = true};
+
+	assert_int_equal(model_mmap(m, task, pages * 4096, advice, &op.region), 0);
+	assert_int_equal(model_do(m, task, &op), 0);
+	return op.region;
+}
+
 static struct fault_result one_fault(struct model *m, enum advice advice, struct op *op)
 {
 	region_id region;
@@ -303,9 +313,7 @@ static void test_a_partly_unmapped_huge_page_stays_whole_until_it_is_split(void 
 
 	(void)state;
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 512 * 4096, ADVISE_HUGEPAGE, &region), 0);
-	op = (struct op){.kind = OP_TOUCH, .region = region, .count = 512, .write = true};
-	assert_int_equal(model_do(m, task, &op), 0);
+	region = touched(m, task, 512, ADVISE_HUGEPAGE);
 	op = (struct op){.kind = OP_RELEASE,
 			 .region = region,
 			 .count = 512,
@@ -335,9 +343,7 @@ static void test_the_last_page_unmapped_frees_the_folio(void **state)
 
 	(void)state;
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 512 * 4096, ADVISE_HUGEPAGE, &region), 0);
-	op = (struct op){.kind = OP_TOUCH, .region = region, .count = 512, .write = true};
-	assert_int_equal(model_do(m, task, &op), 0);
+	region = touched(m, task, 512, ADVISE_HUGEPAGE);
 	for (unsigned residue = 0; residue < 2; residue++) {
 		op = (struct op){.kind = OP_RELEASE,
 				 .region = region,
@@ -386,9 +392,7 @@ static void test_a_pinned_huge_page_is_not_split_and_that_is_counted(void **stat
 
 	(void)state;
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 512 * 4096, ADVISE_HUGEPAGE, &region), 0);
-	op = (struct op){.kind = OP_TOUCH, .region = region, .count = 512, .write = true};
-	assert_int_equal(model_do(m, task, &op), 0);
+	region = touched(m, task, 512, ADVISE_HUGEPAGE);
 	op = (struct op){.kind = OP_PIN, .region = region, .count = 1};
 	assert_int_equal(model_do(m, task, &op), 0);
 	assert_int_equal(thp_split(m, owner_page(m, owner_region(m, region), 0)), -EAGAIN);
@@ -408,9 +412,7 @@ static void test_collapse_makes_one_page_of_512(void **state)
 
 	(void)state;
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 1024 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
-	op = (struct op){.kind = OP_TOUCH, .region = region, .count = 1024, .write = true};
-	assert_int_equal(model_do(m, task, &op), 0);
+	region = touched(m, task, 1024, ADVISE_NOHUGEPAGE);
 	model_advise(m, region, ADVISE_HUGEPAGE);
 	op = (struct op){.kind = OP_COLLAPSE, .region = region, .count = 1024};
 	assert_int_equal(model_do(m, task, &op), 0);
@@ -427,13 +429,10 @@ static void test_khugepaged_finds_advised_ranges_by_itself(void **state)
 	struct model *m = machine_make(&c);
 	region_id region;
 	task_id task;
-	struct op op;
 
 	(void)state;
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 1024 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
-	op = (struct op){.kind = OP_TOUCH, .region = region, .count = 1024, .write = true};
-	assert_int_equal(model_do(m, task, &op), 0);
+	region = touched(m, task, 1024, ADVISE_NOHUGEPAGE);
 	model_sleep(m, 11000000000ull);
 	assert_int_equal(counter(m, VM_THP_COLLAPSE_ALLOC), 0);
 	model_advise(m, region, ADVISE_HUGEPAGE);
@@ -449,7 +448,6 @@ static void test_khugepaged_sleeps_once_and_then_ends_the_pass(void **state)
 	struct model *m = machine_make(&c);
 	region_id region;
 	task_id task;
-	struct op op;
 
 	(void)state;
 	c.thp.khugepaged_defrag = false;
@@ -458,9 +456,7 @@ static void test_khugepaged_sleeps_once_and_then_ends_the_pass(void **state)
 	lay(m, 512, "32768(fP)");
 	lay_end(m);
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 4096 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
-	op = (struct op){.kind = OP_TOUCH, .region = region, .count = 4096, .write = true};
-	assert_int_equal(model_do(m, task, &op), 0);
+	region = touched(m, task, 4096, ADVISE_NOHUGEPAGE);
 	model_advise(m, region, ADVISE_HUGEPAGE);
 	model_sleep(m, 10500000000ull);
 	assert_int_equal(counter(m, VM_THP_COLLAPSE_ALLOC_FAILED), 1);
@@ -494,9 +490,7 @@ static void test_khugepaged_compacts_inside_the_run_of_a_task(void **state)
 	lay(m, 512, "16384(fA)");
 	lay_end(m);
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 512 * 4096, ADVISE_NOHUGEPAGE, &old), 0);
-	op = (struct op){.kind = OP_TOUCH, .region = old, .count = 512, .write = true};
-	assert_int_equal(model_do(m, task, &op), 0);
+	old = touched(m, task, 512, ADVISE_NOHUGEPAGE);
 	model_advise(m, old, ADVISE_HUGEPAGE);
 	assert_int_equal(model_mmap(m, task, 512 * 4096, ADVISE_HUGEPAGE, &fresh), 0);
 	clock_wake_at(m, m->khugepaged.actor, m->clock.now + 20000);
@@ -523,7 +517,6 @@ static void test_what_khugepaged_reclaims_is_counted_as_its_own(void **state)
 	struct model *m;
 	int64_t direct;
 	task_id task;
-	struct op op;
 
 	(void)state;
 	c.thp.enabled = THP_ENABLED_MADVISE;
@@ -533,9 +526,7 @@ static void test_what_khugepaged_reclaims_is_counted_as_its_own(void **state)
 	lay(m, 512, "14336(CK) 1024(KKKf)");
 	lay_end(m);
 	assert_int_equal(model_task(m, 0, &task), 0);
-	assert_int_equal(model_mmap(m, task, 512 * 4096, ADVISE_NOHUGEPAGE, &region), 0);
-	op = (struct op){.kind = OP_TOUCH, .region = region, .count = 512, .write = true};
-	assert_int_equal(model_do(m, task, &op), 0);
+	region = touched(m, task, 512, ADVISE_NOHUGEPAGE);
 	direct = counter(m, VM_PGSCAN_DIRECT); /* by the faults */
 	assert_int_equal(counter(m, VM_PGSCAN_KHUGEPAGED), 0);
 	model_advise(m, region, ADVISE_HUGEPAGE);
